@@ -1,0 +1,1 @@
+"""Many runs: sweeps, statistics, the figures of the paper and a report."""
