@@ -1,0 +1,55 @@
+"""What a caller may hand an environment; everything else is refused in one line that names the culprit."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Acted(Protocol):
+    """The part of an environment that says which actions it takes."""
+
+    id: str
+    num_envs: int
+    action_space: gymnasium.spaces.Box | gymnasium.spaces.Discrete
+
+
+def checked_action(env: Acted, action: NDArray) -> NDArray:
+    """`action` as float64 [n, act], or int64 [n] where actions are discrete; ValueError if it is not one."""
+    action = np.asarray(action)
+    shape = (env.num_envs, *env.action_space.shape)  # pyright: ignore[reportGeneralTypeIssues]
+    if action.shape != shape:
+        raise ValueError(f"{env.id}: actions must have shape {shape}, got {action.shape}")
+    if isinstance(env.action_space, gymnasium.spaces.Discrete):
+        return _checked_choices(env.id, env.action_space, action)
+    action = action.astype(np.float64, copy=False)
+    if not np.isfinite(action).all():
+        culprit = np.flatnonzero(~np.isfinite(action).all(axis=1))[0]
+        raise ValueError(
+            f"{env.id}: the action of environment {culprit} is not finite ({action[culprit]}); "
+            "has the policy diverged?"
+        )
+    return action
+
+
+def _checked_choices(env_id: str, space: gymnasium.spaces.Discrete, action: NDArray) -> NDArray:
+    if not np.issubdtype(action.dtype, np.integer):
+        raise ValueError(f"{env_id}: actions are choices, integers, not {action.dtype}")
+    if ((action < space.start) | (action >= space.start + space.n)).any():
+        last = space.start + space.n - 1
+        raise ValueError(f"{env_id}: actions go from {space.start} to {last}, got {action}")
+    return action.astype(np.int64, copy=False)
+
+
+def checked_state(env: Acted, state: Mapping[str, NDArray], names: tuple[str, ...]) -> None:
+    """ValueError unless `state` has every one of `names`, with a row for each environment."""
+    for name in names:
+        if name not in state:
+            raise ValueError(f"{env.id}: the state lacks {name!r}; was it saved from this task?")
+        rows = len(state[name])
+        if rows != env.num_envs:
+            raise ValueError(
+                f"{env.id}: the state holds {rows} environments, this batch {env.num_envs}"
+            )

@@ -1,0 +1,178 @@
+"""A batch of robots on one MjData: their states are the rows of one array, so all but the physics is array arithmetic."""
+
+from collections.abc import Mapping
+
+import gymnasium
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import checked_action, checked_state
+from ..protocol import Step
+from ..rendering import Renderer
+from . import generators
+from .models import load
+from .tasks import HORIZON, TASKS
+
+_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+_SAVED = ("physics", "rng", "elapsed", "place", "obs")
+
+
+def _columns(model: mujoco.MjModel, part: mujoco.mjtState) -> slice:
+    """Where `part` lies in a state row: parts are laid out by increasing bit."""
+    start = mujoco.mj_stateSize(model, _STATE & (int(part) - 1))
+    return slice(start, start + mujoco.mj_stateSize(model, int(part)))
+
+
+class Locomotion:
+    """`num_envs` robots of one task, each equal to Gymnasium's v4 environment reset with `seed + i`."""
+
+    num_costs = 1
+    horizon = HORIZON
+
+    def __init__(self, id: str, num_envs: int, seed: int = 0) -> None:
+        self.id, self.num_envs, self.seed = id, num_envs, seed
+        self.task = TASKS[id]
+        self.robot = self.task.robot
+        self.model = load(self.robot.xml)
+        low, high = self.model.actuator_ctrlrange.T.astype(np.float32)
+        self.action_space = gymnasium.spaces.Box(low, high, dtype=np.float32)
+        self.observation_space = gymnasium.spaces.Box(
+            -np.inf, np.inf, (self.robot.observations,), np.float64
+        )
+        # One MjData serves all: mj_step depends on nothing but the state that a row holds.
+        self._data = mujoco.MjData(self.model)
+        self._start = self._data.qpos.copy()
+        self._physics = np.zeros((num_envs, mujoco.mj_stateSize(self.model, _STATE)))
+        self._rows = list(self._physics)
+        self._qpos = self._physics[:, _columns(self.model, mujoco.mjtState.mjSTATE_QPOS)]
+        self._qvel = self._physics[:, _columns(self.model, mujoco.mjtState.mjSTATE_QVEL)]
+        self._ctrl = self._physics[:, _columns(self.model, mujoco.mjtState.mjSTATE_CTRL)]
+        self._rng: list[np.random.Generator] = []
+        self._elapsed = np.zeros(num_envs, np.int64)
+        self._place = np.zeros((num_envs, 2))
+        self._torso = self._data.xpos[1, :2]
+        self._senses = [getattr(self._data, name).reshape(-1) for name in self.robot.senses]
+        self._sensed = np.zeros((num_envs, sum(part.size for part in self._senses)))
+        self._obs = np.zeros((num_envs, self.robot.observations))
+        self._renderer: Renderer | None = None
+
+    def reset(self, seed: int | None = None) -> NDArray[np.float64]:
+        """Begin new episodes; environment i draws from `seed + i`, as Gymnasium's `reset(seed=seed + i)` does."""
+        first = self.seed if seed is None else seed
+        self._rng = [generators.seeded(first + i) for i in range(self.num_envs)]
+        for i in range(self.num_envs):
+            self._begin(i)
+        self._obs = self._observe()
+        return self._obs.copy()
+
+    def step(self, action: NDArray) -> Step:
+        """Apply `action` [n, act] for `frame_skip` physics steps."""
+        action = checked_action(self, action)
+        if not self._rng:
+            raise ValueError(f"{self.id}: call reset() before step()")
+        before = self._place.copy()
+        self._ctrl[:] = action
+        self._advance()
+        velocity = (self._place - before) / (self.model.opt.timestep * self.robot.frame_skip)
+
+        robot = self.robot
+        control = robot.control_weight * np.square(action).sum(axis=1)
+        reward = (robot.forward_weight * velocity[:, 0] + robot.alive_reward) - control
+        self._elapsed += 1
+        terminated = ~robot.healthy(self._qpos, self._qvel)
+        truncated = self._elapsed >= HORIZON
+        cost = self.task.cost(velocity, terminated)
+
+        last_obs = self._observe()
+        ended = np.flatnonzero(terminated | truncated)
+        for i in ended:
+            self._begin(i)
+        self._obs = self._observe() if len(ended) else last_obs
+        return Step(self._obs.copy(), reward, cost, terminated, truncated, last_obs)
+
+    def get_state(self) -> dict[str, NDArray]:
+        """Physics rows, generator words, elapsed steps, and what was measured in the last step."""
+        return {
+            "physics": self._physics.copy(),
+            "rng": np.stack([generators.to_words(rng) for rng in self._rng]),
+            "elapsed": self._elapsed.copy(),
+            "place": self._place.copy(),
+            "obs": self._obs.copy(),
+        }
+
+    def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
+        """Continue from `get_state()`'s answer."""
+        checked_state(self, state, _SAVED)
+        self._physics[:] = state["physics"]
+        self._rng = [generators.from_words(words) for words in state["rng"]]
+        self._elapsed[:] = state["elapsed"]
+        self._place[:] = state["place"]
+        self._obs = np.array(state["obs"])
+        if self._senses:
+            self._sensed[:] = self._obs[:, -self._sensed.shape[1] :]
+        return self._obs.copy()
+
+    def render(self, index: int = 0, width: int = 480, height: int = 480) -> NDArray[np.uint8]:
+        """A picture of robot `index` by a camera that follows it."""
+        if self._renderer is None:
+            self._renderer = Renderer(self.model)
+        mujoco.mj_setState(self.model, self._data, self._rows[index], _STATE)
+        mujoco.mj_forward(self.model, self._data)
+        camera = mujoco.MjvCamera()
+        camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING
+        camera.trackbodyid = 1
+        camera.distance, camera.elevation, camera.azimuth = 4.0, -20.0, 90.0
+        return self._renderer.frame(self._data, camera, width, height)
+
+    def close(self) -> None:
+        """Free the picture maker, if there is one."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+    def _advance(self) -> None:
+        """Step the physics of every row; `_place` and `_sensed` follow."""
+        model, data, skip = self.model, self._data, self.robot.frame_skip
+        lagging = self.robot.place != "root" or bool(self._senses)
+        for i, row in enumerate(self._rows):
+            mujoco.mj_setState(model, data, row, _STATE)
+            mujoco.mj_step(model, data, skip)
+            mujoco.mj_getState(model, data, row, _STATE)
+            if lagging:
+                self._measure(i)
+        if not lagging:
+            self._place[:] = self._qpos[:, :2]
+
+    def _begin(self, i: int) -> None:
+        """Start an episode of environment i, drawing in Gymnasium's order."""
+        model, data, noise, rng = self.model, self._data, self.robot.noise, self._rng[i]
+        mujoco.mj_resetData(model, data)
+        data.qpos[:] = self._start + rng.uniform(-noise, noise, model.nq)
+        if self.robot.velocity_noise == "normal":
+            data.qvel[:] = noise * rng.standard_normal(model.nv)
+        else:
+            data.qvel[:] = rng.uniform(-noise, noise, model.nv)
+        mujoco.mj_forward(model, data)
+        mujoco.mj_getState(model, data, self._rows[i], _STATE)
+        self._elapsed[i] = 0
+        self._place[i] = self._qpos[i, :2]
+        self._measure(i, forces=False)
+
+    def _measure(self, i: int, forces: bool = True) -> None:
+        """Read what MuJoCo computed on the way for environment i: its place and, where seen, its senses."""
+        if self.robot.place == "torso":
+            self._place[i] = self._torso
+        elif self.robot.place == "mass":
+            mass = self.model.body_mass
+            self._place[i] = (np.einsum("b,bj->j", mass, self._data.xipos) / mass.sum())[:2]
+        if self._senses:
+            if forces:  # MuJoCo leaves external forces out of a step unless asked; a reset has none
+                mujoco.mj_rnePostConstraint(self.model, self._data)
+            np.concatenate(self._senses, out=self._sensed[i])
+
+    def _observe(self) -> NDArray[np.float64]:
+        """[n, obs] a fresh array."""
+        bound = self.robot.velocity_bound
+        velocity = self._qvel if bound == np.inf else np.clip(self._qvel, -bound, bound)
+        return np.concatenate([self._qpos[:, self.robot.hidden :], velocity, self._sensed], axis=1)

@@ -1,0 +1,117 @@
+"""Pictures of a MuJoCo model without a screen: EGL where there is one, else OSMesa."""
+
+import ctypes
+import importlib
+import os
+import platform
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+_LIBRARIES = {"egl": ("libEGL.so.1",), "osmesa": ("libOSMesa.so.8", "libOSMesa.so.6")}
+_HELP = (
+    "on Debian or Ubuntu install libegl1 and libegl-mesa0 (EGL), or libosmesa6 (OSMesa); "
+    "MUJOCO_GL=egl or MUJOCO_GL=osmesa chooses between them"
+)
+
+
+class RenderingUnavailable(RuntimeError):
+    """No OpenGL library that can draw without a screen; the message says what to install."""
+
+
+def backend() -> str:
+    """Which OpenGL to draw with: `MUJOCO_GL` if set, else the first of egl and osmesa that is installed.
+
+    Asked before any OpenGL is imported, because PyOpenGL cannot change its mind afterwards.
+    """
+    chosen = os.environ.get("MUJOCO_GL", "").lower().strip()
+    if chosen:
+        return chosen
+    if platform.system() != "Linux":
+        return "native"
+    for name in _LIBRARIES:
+        if _installed(name):
+            return name
+    raise RenderingUnavailable(f"cannot draw: neither libEGL nor libOSMesa is installed; {_HELP}")
+
+
+def _installed(name: str) -> bool:
+    for library in _LIBRARIES[name]:
+        try:
+            ctypes.CDLL(library)
+        except OSError:
+            continue
+        return True
+    return False
+
+
+def _context(width: int, height: int):
+    """An OpenGL context with a drawing surface of the given size."""
+    name = backend()
+    try:
+        if name in _LIBRARIES:
+            return importlib.import_module(f"mujoco.{name}").GLContext(width, height)
+        return mujoco.GLContext(width, height)  # pyright: ignore[reportAttributeAccessIssue]
+    except Exception as error:  # each backend fails in its own way, down to bare RuntimeErrors
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise RenderingUnavailable(f"cannot draw with {name} ({reason}); {_HELP}") from error
+
+
+class Renderer:
+    """Draws frames of one model."""
+
+    def __init__(self, model: mujoco.MjModel, max_geoms: int = 2000) -> None:
+        self._model = model
+        self._scene = mujoco.MjvScene(model, max_geoms)
+        self._option = mujoco.MjvOption()
+        self._size = (0, 0)
+        self._gl = self._target = None
+
+    def frame(
+        self,
+        data: mujoco.MjData,
+        camera: mujoco.MjvCamera,
+        width: int = 480,
+        height: int = 480,
+        decorate: Callable[[mujoco.MjvScene], None] | None = None,
+    ) -> NDArray[np.uint8]:
+        """What `camera` sees, [height, width, 3]; `decorate` may add geoms to the scene before it is drawn."""
+        if self._size != (width, height):
+            self._open(width, height)
+        self._gl.make_current()  # pyright: ignore[reportOptionalMemberAccess]
+        mujoco.mjv_updateScene(
+            self._model,
+            data,
+            self._option,
+            None,
+            camera,
+            mujoco.mjtCatBit.mjCAT_ALL.value,
+            self._scene,
+        )
+        if decorate is not None:
+            decorate(self._scene)
+        area = mujoco.MjrRect(0, 0, width, height)
+        pixels = np.empty((height, width, 3), np.uint8)
+        mujoco.mjr_render(area, self._scene, self._target)
+        mujoco.mjr_readPixels(pixels, None, area, self._target)
+        return pixels[::-1].copy()
+
+    def _open(self, width: int, height: int) -> None:
+        self.close()
+        self._model.vis.global_.offwidth, self._model.vis.global_.offheight = width, height
+        self._gl = _context(width, height)
+        self._gl.make_current()
+        self._target = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._target)
+        self._size = (width, height)
+
+    def close(self) -> None:
+        """Free the OpenGL context."""
+        if self._target is not None:
+            self._target.free()
+        if self._gl is not None:
+            self._gl.free()
+        self._gl = self._target = None
+        self._size = (0, 0)
