@@ -1,0 +1,80 @@
+"""Run folders with known contents, written without training anything."""
+
+import csv
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+
+from shapo.experiment import Experiment
+
+
+def write_run(
+    folder: Path,
+    experiment: Experiment,
+    iterations: int | None = None,
+    version: str = "0.1.0",
+    skill: float = 1.0,
+    seed: int | None = None,
+) -> Path:
+    """A run whose return saturates at 20 x `skill` and whose cost falls towards its limit."""
+    rng = np.random.default_rng(experiment.seed if seed is None else seed)
+    folder.mkdir(parents=True)
+    config = {"version": version, "experiment": dataclasses.asdict(experiment)}
+    (folder / "config.json").write_text(json.dumps(config))
+    count = experiment.iterations if iterations is None else iterations
+    rows = _progress(experiment, count, skill, rng)
+    _write_csv(folder / "progress.csv", rows, zip(*rows.values(), strict=True))
+    _write_csv(
+        folder / "episodes.csv",
+        ["iteration", "steps", "env", "return", "cost", "length", "terminated"],
+        (
+            (i, steps, env, round(rng.normal(reward, 2), 3), rng.poisson(cost), 1000, int(env == 0))
+            for i, (steps, reward, cost) in enumerate(
+                zip(rows["steps"], rows["reward/episode"], rows["cost/episode"], strict=True)
+            )
+            for env in range(4)
+        ),
+    )
+    return folder
+
+
+def _progress(experiment: Experiment, count: int, skill: float, rng) -> dict[str, np.ndarray]:
+    iteration = np.arange(count)
+    done = (iteration + 1) / max(experiment.iterations, 1)
+    noise = rng.normal(size=(3, count))
+    cost = experiment.cost_limit[0] + 40 * np.exp(-4 * done) / skill + np.abs(noise[1])
+    steps = (iteration + 1) * experiment.batch_steps
+    total = np.cumsum(cost * experiment.num_envs)
+    shapo = experiment.gradient == "shapo"
+    return {
+        "iteration": iteration,
+        "steps": steps,
+        "episodes": (iteration + 1) * experiment.num_envs,
+        "reward/episode": 20 * skill * (1 - np.exp(-3 * done)) + 0.5 * noise[0],
+        "cost/episode": cost,
+        "cost/limit": np.full(count, experiment.cost_limit[0]),
+        "cost/rate": total / steps,
+        "cost/total": total,
+        "cost/p80": cost * 1.4,
+        "cost/p95": cost * 2,
+        "episode/length": np.full(count, 1000),
+        "termination/total": iteration * 3,
+        "termination/rate": iteration * 3 / steps,
+        "policy/kl": np.full(count, 0.009),
+        "policy/fraction": np.ones(count),
+        "policy/multiplier": 0.4 * np.exp(-done) + 0.01 * np.abs(noise[2]),
+        "gradient/kl": np.full(count, experiment.pessimism if shapo else 0.0),
+        "gradient/cosine": np.full(count, 0.97 if shapo else 1.0),
+        "gradient/alpha": np.exp(-5 * done) / 2,
+        "time/seconds": (iteration + 1) * experiment.batch_steps / 20_000,
+        "time/steps_per_second": np.full(count, 20_000.0),
+    }
+
+
+def _write_csv(path: Path, header, rows) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
