@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Algo = Literal[
-    "trpo", "trpo-lagrangian", "trpo-pid", "crpo", "cpo", "cpo-as-released", "saute", "ppo-saute", "ppo", "ppo-lagrangian"
+    "trpo", "trpo-lagrangian", "trpo-pid", "crpo", "cpo", "cpo-as-released", "saute",
+    "ppo", "ppo-lagrangian", "ppo-saute",
 ]  # fmt: skip
 GradientRule = Literal["plain", "sam", "shapo"]
 CriticRule = Literal["plain", "sam"]

@@ -39,16 +39,35 @@ class Step(NamedTuple):
 class BatchEnv(Protocol):
     """A batch of identical environments."""
 
-    id: str
-    num_envs: int
-    observation_space: gymnasium.spaces.Box
-    """Of one environment."""
-    action_space: gymnasium.spaces.Box | gymnasium.spaces.Discrete
-    """Of one environment."""
-    num_costs: int
-    """How many cost signals a step returns; 1 unless stated otherwise."""
-    horizon: int | None
-    """Steps after which an episode is truncated; None if the task has no time limit."""
+    @property
+    def id(self) -> str:
+        """The name it was made by."""
+        ...
+
+    @property
+    def num_envs(self) -> int:
+        """How many environments are stepped together."""
+        ...
+
+    @property
+    def observation_space(self) -> gymnasium.spaces.Box:
+        """Of one environment."""
+        ...
+
+    @property
+    def action_space(self) -> gymnasium.spaces.Box | gymnasium.spaces.Discrete:
+        """Of one environment."""
+        ...
+
+    @property
+    def num_costs(self) -> int:
+        """How many cost signals a step returns; 1 unless there is a reason."""
+        ...
+
+    @property
+    def horizon(self) -> int | None:
+        """Steps after which an episode is truncated; None if the task has no time limit."""
+        ...
 
     def reset(self, seed: int) -> NDArray[np.float64]:
         """Begin new episodes and return their first observations [n, obs].

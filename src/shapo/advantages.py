@@ -1,0 +1,46 @@
+"""Generalised advantage estimation, for rewards and costs alike."""
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+
+def gae(
+    signal: Array,
+    value: Array,
+    next_value: Array,
+    terminated: Array,
+    truncated: Array,
+    *,
+    discount: float,
+    gae: float,
+) -> Array:
+    """Advantages of a signal (reward or cost) along T steps of N environments, all arrays [T, N].
+
+        δ_t = x_t + γ (1 − terminated_t) V(s_{t+1}) − V(s_t)
+        A_t = δ_t + γλ (1 − ended_t) A_{t+1},   ended = terminated or truncated
+
+    `next_value` is the value of where the step led: after a truncation that is the old episode's last observation, so
+    the future that was cut off still counts; after a termination there is none.
+    """
+    delta = signal + discount * jnp.where(terminated, 0.0, next_value) - value
+    carry_on = jnp.where(terminated | truncated, 0.0, discount * gae)
+
+    def backwards(later: Array, now: tuple[Array, Array]) -> tuple[Array, Array]:
+        delta, carry_on = now
+        advantage = delta + carry_on * later
+        return advantage, advantage
+
+    return jax.lax.scan(
+        backwards, jnp.zeros_like(delta[0]), (delta, carry_on), reverse=True, unroll=8
+    )[1]
+
+
+def standardise(advantage: Array) -> Array:
+    """Mean 0, standard deviation 1: a reward's scale does not matter."""
+    return (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+
+
+def centre(advantage: Array, axis: int | None = None) -> Array:
+    """Mean 0: a cost's scale does matter, its limit is in the same unit."""
+    return advantage - advantage.mean(axis)

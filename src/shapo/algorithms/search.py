@@ -1,0 +1,63 @@
+"""The form that all algorithms but CPO share: an objective to climb and a step that climbs it."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from jax import Array
+
+from shapo.gradients import Metrics
+from shapo.networks import Policy
+from shapo.objectives import Objective
+from shapo.steps import Step, named
+from shapo.surrogates import Samples
+from shapo.types import Progress
+
+
+class Algorithm(Protocol):
+    """A policy update with memory."""
+
+    def init(self, params: Policy) -> Any:
+        """The algorithm's state before training."""
+        ...
+
+    def update(
+        self, params: Policy, state: Any, samples: Samples, progress: Progress, key: Array
+    ) -> tuple[Policy, Any, Metrics]:
+        """Learn from one batch."""
+        ...
+
+
+class SearchState(NamedTuple):
+    """What the objective and the step remember."""
+
+    objective: Any
+    step: Any
+
+
+@dataclass(frozen=True)
+class PolicySearch:
+    """See the cost, combine the advantages, take a step."""
+
+    objective: Objective
+    step: Step
+
+    def init(self, params: Policy) -> SearchState:
+        """Both parts' states."""
+        return SearchState(self.objective.init(), self.step.init(params))
+
+    def update(
+        self, params: Policy, state: SearchState, samples: Samples, progress: Progress, key: Array
+    ) -> tuple[Policy, SearchState, Metrics]:
+        """Learn from one batch."""
+        objective = self.objective.update(state.objective, progress)
+        advantage = self.objective.advantage(
+            objective, samples.reward_advantage, samples.cost_advantage
+        )
+        params, step, metrics = self.step.update(
+            params, state.step, samples, advantage, progress, key
+        )
+        return (
+            params,
+            SearchState(objective, step),
+            named("policy", self.objective.metrics(objective)) | metrics,
+        )

@@ -1,0 +1,80 @@
+"""Fitting the value functions: one network for the reward and one for each cost, all by the same rule."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+
+from shapo import networks
+from shapo.geometry import Behaviour, fisher
+from shapo.gradients import Gradient, Plain
+from shapo.networks import Mlp
+from shapo.trees import add, dot
+from shapo.types import Progress
+
+
+class Critic(NamedTuple):
+    """A value function in training."""
+
+    params: Mlp
+    optimizer: optax.OptState
+
+
+@dataclass(frozen=True)
+class Critics:
+    """Adam on the squared error plus an L2 penalty, in minibatches, for a few epochs per batch."""
+
+    gradient: Gradient = field(default_factory=Plain)
+    """`Sam(rho)` gives the paper's sharpness-aware critics; `Shapo` would search in the critic's own metric."""
+    rate: float = 1e-3
+    minibatch: int = 128
+    epochs: int = 10
+    decay: float = 1e-3
+    max_norm: float = 40.0
+
+    @property
+    def optimizer(self) -> optax.GradientTransformation:
+        """Clipped gradients into Adam."""
+        return optax.chain(optax.clip_by_global_norm(self.max_norm), optax.adam(self.rate))
+
+    def init(self, params: Mlp) -> Critic:
+        """A critic that has learned nothing yet."""
+        return Critic(params, self.optimizer.init(params))
+
+    def fit(
+        self, critic: Critic, obs: Array, target: Array, progress: Progress, key: Array
+    ) -> tuple[Critic, Array]:
+        """Fit values at obs [B, O] to target [B]; also the mean loss of the last epoch."""
+        rows = target.shape[0]
+        size = min(self.minibatch, rows)
+
+        def minibatch(critic: Critic, rows: Array) -> tuple[Critic, Array]:
+            x, y = obs[rows], target[rows]
+
+            def loss(params: Mlp) -> Array:
+                return jnp.mean((networks.value(params, x) - y) ** 2) + self.decay * dot(
+                    params, params
+                )
+
+            behaviour = value_behaviour(x)
+            metric = fisher(behaviour, critic.params, damping=0.1, iterations=10, tolerance=0.05)
+            slope = self.gradient(loss, critic.params, metric, behaviour, progress)
+            updates, optimizer = self.optimizer.update(slope.grads, critic.optimizer)
+            return Critic(add(critic.params, updates), optimizer), slope.value
+
+        def epoch(critic: Critic, key: Array) -> tuple[Critic, Array]:
+            order = jax.random.permutation(key, rows)[: rows // size * size]
+            return jax.lax.scan(minibatch, critic, order.reshape(-1, size))
+
+        critic, losses = jax.lax.scan(epoch, critic, jax.random.split(key, self.epochs))
+        return critic, losses[-1].mean()
+
+
+def value_behaviour(obs: Array) -> Behaviour:
+    """What a critic says of these states; two of them differ by half the mean squared difference."""
+    return Behaviour(
+        lambda params: networks.value(params, obs), lambda v, w: jnp.mean((v - w) ** 2) / 2
+    )

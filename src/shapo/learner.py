@@ -1,0 +1,299 @@
+"""Learning from a batch: advantages, the policy update, the statistics, the critics. Pure functions of arrays.
+
+`learn` is the whole of it. It is made of two halves, because only the first must be over before the next batch can be
+collected: the critics are needed again when that batch's advantages are estimated, so fitting them may overlap with
+collecting, and nothing changes.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from shapo import gaussian, networks, recipes
+from shapo.acting import Actor
+from shapo.advantages import centre, gae, standardise
+from shapo.algorithms.search import Algorithm
+from shapo.critics import Critic, Critics
+from shapo.experiment import Experiment
+from shapo.gradients import Metrics
+from shapo.networks import Mlp, Policy
+from shapo.normalization import Statistics, frozen, merge, normalize, statistics_of
+from shapo.schedules import autocorrelation_time
+from shapo.surrogates import Samples
+from shapo.types import Batch, Progress, check
+
+
+class TrainState(NamedTuple):
+    """All that learning remembers, as arrays."""
+
+    policy: Policy
+    critics: tuple[Critic, ...]
+    """The reward's, then one for each cost."""
+    algorithm: Any
+    statistics: Statistics
+    """Of the observations; frozen while a batch is collected and learned from."""
+    key: Array
+    iteration: np.int64
+    samples: np.float64
+    effective_samples: np.float64
+
+
+class Todo(NamedTuple):
+    """What fitting the critics needs."""
+
+    obs: Array
+    """[B, O] normalised."""
+    targets: tuple[Array, ...]
+    """[B] for each critic."""
+    progress: Progress
+    key: Array
+
+
+@dataclass(frozen=True)
+class Learner:
+    """An algorithm, its critics and their networks, ready to learn."""
+
+    algorithm: Algorithm
+    critics: Critics
+    observation_size: int
+    action_size: int
+    costs: int = 1
+    hidden: tuple[int, ...] = (64, 64)
+    discount: float = 0.99
+    gae: float = 0.95
+    iterations: int = 500
+    """Of the whole training, for rates that fall with it."""
+
+    @classmethod
+    def build(
+        cls,
+        experiment: Experiment,
+        observation_size: int,
+        action_size: int,
+        costs: int = 1,
+        algorithm: Algorithm | None = None,
+    ) -> "Learner":
+        """The learner that an experiment describes; `algorithm` overrides its algorithm."""
+        return cls(
+            algorithm or recipes.algorithm(experiment, action_size),
+            recipes.critics(experiment),
+            observation_size,
+            action_size,
+            costs,
+            experiment.hidden,
+            experiment.discount,
+            experiment.gae,
+            experiment.iterations,
+        )
+
+    def init(self, seed: int, warmup_obs: NDArray) -> TrainState:
+        """An untrained state whose statistics come from a few observations [M, O]."""
+        key, policy_key, *critic_keys = jax.random.split(jax.random.PRNGKey(seed), 3 + self.costs)
+        policy = networks.init_policy(
+            policy_key, self.observation_size, self.hidden, self.action_size
+        )
+        critic = lambda key: self.critics.init(
+            networks.init_critic(key, self.observation_size, self.hidden)
+        )
+        return TrainState(
+            policy,
+            tuple(critic(key) for key in critic_keys),
+            self.algorithm.init(policy),
+            statistics_of(warmup_obs),
+            key,
+            np.int64(0),
+            np.float64(0),
+            np.float64(0),
+        )
+
+    def actor(self, state: TrainState) -> Actor:
+        """The policy as acting needs it: NumPy arrays."""
+        layers = jax.device_get(state.policy.layers)
+        return Actor(
+            tuple(layer.weight for layer in layers),
+            tuple(layer.bias for layer in layers),
+            np.asarray(state.policy.log_std),
+            *frozen(state.statistics),
+        )
+
+    def learn(
+        self, state: TrainState, batch: Batch, episode_cost: Sequence[float]
+    ) -> tuple[TrainState, dict[str, float]]:
+        """Everything that follows from one batch."""
+        state, todo, improved = self.improve(state, batch, episode_cost)
+        state, fitted = self.fit(state, todo)
+        return state, improved | fitted
+
+    def improve(
+        self, state: TrainState, batch: Batch, episode_cost: Sequence[float]
+    ) -> tuple[TrainState, Todo, dict[str, float]]:
+        """Update the policy and the statistics; what remains to be done is to fit the critics."""
+        check(batch)
+        self._check_sizes(batch, episode_cost)
+        mean, scale = frozen(state.statistics)
+        iteration = int(state.iteration)
+        ends = int((batch.terminated | batch.truncated).sum())
+        progress = Progress(
+            iteration=np.float32(iteration),
+            samples=np.float32(state.samples + batch.reward.size),
+            effective_samples=np.float32(state.effective_samples),
+            episode_cost=np.asarray(episode_cost, np.float32),
+            episode_length=np.float32(batch.reward.size / max(ends, batch.reward.shape[1])),
+            remaining=np.float32(1 - iteration / self.iterations),
+        )
+        key, fit_key = jax.random.split(jax.random.fold_in(state.key, iteration))
+        values = tuple(critic.params for critic in state.critics)
+        done = self._improve(
+            state.policy, values, state.algorithm, mean, scale, batch, progress, key
+        )
+        metrics = {name: float(value) for name, value in jax.device_get(done.metrics).items()}
+
+        seen = _statistics_of_batch(jax.device_get(done.moments), batch.reward.size, mean, scale)
+        statistics = merge(state.statistics, seen)
+        metrics["statistics/kl"] = float(
+            _drift(done.policy, batch.obs[::20], (mean, scale), frozen(statistics))
+        )
+        state = state._replace(
+            policy=done.policy,
+            algorithm=done.algorithm,
+            statistics=statistics,
+            iteration=np.int64(iteration + 1),
+            samples=state.samples + batch.reward.size,
+            effective_samples=np.float64(done.effective_samples),
+        )
+        return state, Todo(done.obs, done.targets, progress, fit_key), metrics
+
+    def fit(self, state: TrainState, todo: Todo) -> tuple[TrainState, dict[str, float]]:
+        """Fit every critic, each on a thread of its own: they are independent and release the GIL."""
+        keys = jax.random.split(todo.key, len(state.critics))
+
+        def one(critic: Critic, target: Array, key: Array) -> tuple[Critic, float]:
+            critic, loss = self._fit(critic, todo.obs, target, todo.progress, key)
+            return critic, float(loss)
+
+        with ThreadPoolExecutor(len(state.critics)) as threads:
+            fitted = list(threads.map(one, state.critics, todo.targets, keys))
+        names = ["reward", *_numbered("cost", self.costs)]
+        metrics = {
+            f"critic/{name}_loss": loss for name, (_, loss) in zip(names, fitted, strict=True)
+        }
+        return state._replace(critics=tuple(critic for critic, _ in fitted)), metrics
+
+    @partial(jax.jit, static_argnums=0)
+    def _improve(
+        self,
+        policy: Policy,
+        critics: tuple[Mlp, ...],
+        algorithm: Any,
+        mean: Array,
+        scale: Array,
+        batch: Any,
+        progress: Progress,
+        key: Array,
+    ) -> "_Improved":
+        obs, next_obs = normalize(batch.obs, mean, scale), normalize(batch.next_obs, mean, scale)
+        signals = [batch.reward, *(batch.cost[..., i] for i in range(self.costs))]
+        values = [networks.value(critic, obs) for critic in critics]
+        advantages = [
+            gae(
+                signal,
+                value,
+                networks.value(critic, next_obs),
+                batch.terminated,
+                batch.truncated,
+                discount=self.discount,
+                gae=self.gae,
+            )
+            for critic, signal, value in zip(critics, signals, values, strict=True)
+        ]
+        flat = lambda x: x.reshape(-1, *x.shape[2:])
+        rows, action = flat(obs), flat(batch.action)
+        samples = Samples(
+            obs=rows,
+            action=action,
+            log_prob=gaussian.log_prob(networks.act(policy, rows), action),
+            reward_advantage=standardise(flat(advantages[0])),
+            cost_advantage=centre(jnp.stack([flat(a) for a in advantages[1:]], -1), axis=0),
+        )
+        correlated = autocorrelation_time(advantages[0])
+        effective = progress.effective_samples + batch.reward.size / correlated
+        progress = progress._replace(effective_samples=effective)
+        policy, algorithm, metrics = self.algorithm.update(
+            policy, algorithm, samples, progress, key
+        )
+        metrics |= {
+            "policy/entropy": gaussian.entropy(networks.act(policy, rows[:1])),
+            "samples/effective": effective,
+            "samples/autocorrelation": correlated,
+        }
+        raw = flat((batch.obs - mean) / scale)
+        centre_of = raw.mean(0)
+        return _Improved(
+            policy,
+            algorithm,
+            metrics,
+            rows,
+            tuple(flat(a + v) for a, v in zip(advantages, values, strict=True)),
+            (centre_of, ((raw - centre_of) ** 2).sum(0)),
+            effective,
+        )
+
+    @partial(jax.jit, static_argnums=0)
+    def _fit(
+        self, critic: Critic, obs: Array, target: Array, progress: Progress, key: Array
+    ) -> tuple[Critic, Array]:
+        return self.critics.fit(critic, obs, target, progress, key)
+
+    def _check_sizes(self, batch: Batch, episode_cost: Sequence[float]) -> None:
+        sizes = {
+            "batch.obs": (batch.obs.shape[-1], self.observation_size, "features"),
+            "batch.action": (batch.action.shape[-1], self.action_size, "dimensions"),
+            "batch.cost": (batch.cost.shape[-1], self.costs, "cost signals"),
+            "episode_cost": (len(episode_cost), self.costs, "cost signals"),
+        }
+        for name, (found, expected, what) in sizes.items():
+            if found != expected:
+                raise ValueError(f"{name} has {found} {what}, the learner expects {expected}")
+        if not np.isfinite(episode_cost).all():
+            raise ValueError(f"episode_cost is {episode_cost}; it must be finite")
+
+
+class _Improved(NamedTuple):
+    policy: Policy
+    algorithm: Any
+    metrics: Metrics
+    obs: Array
+    targets: tuple[Array, ...]
+    moments: tuple[Array, Array]
+    effective_samples: Array
+
+
+def _statistics_of_batch(
+    moments: tuple[NDArray, NDArray], count: int, mean: NDArray, scale: NDArray
+) -> Statistics:
+    """From the moments of *normalised* observations: they are near 0 and 1, where float32 is at its best."""
+    centre_of, deviation = (np.asarray(x, np.float64) for x in moments)
+    return Statistics(
+        np.float64(count), mean + scale * centre_of, scale.astype(np.float64) ** 2 * deviation
+    )
+
+
+@jax.jit
+def _drift(
+    policy: Policy, obs: Array, before: tuple[Array, Array], after: tuple[Array, Array]
+) -> Array:
+    """The KL that a change of the statistics alone causes in a policy."""
+    acts = [networks.act(policy, normalize(obs, *statistics)) for statistics in (before, after)]
+    return jnp.mean(gaussian.divergence(*acts))
+
+
+def _numbered(name: str, count: int) -> list[str]:
+    return [name] if count == 1 else [f"{name}_{i + 1}" for i in range(count)]

@@ -1,0 +1,54 @@
+"""Running mean and variance of observations, frozen during a batch and merged exactly after it.
+
+Works on NumPy and JAX arrays alike, so that acting and learning normalise with one function. The statistics themselves
+live in float64 on the host: ten million samples are more than float32 can count.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+CLIP = 5.0
+"""A normalised observation stays within ± this many standard deviations, as OmniSafe does."""
+FLOOR = 1e-2
+"""No standard deviation counts as less, so that a constant feature does not amplify rounding."""
+
+
+class Statistics(NamedTuple):
+    """Count, mean and summed squared deviation of all observations seen."""
+
+    count: np.float64
+    mean: NDArray[np.float64]
+    """[O]"""
+    deviation: NDArray[np.float64]
+    """[O] Σ (x − mean)²"""
+
+
+def statistics_of(obs: NDArray) -> Statistics:
+    """Of rows [M, O]."""
+    rows = np.asarray(obs, np.float64).reshape(-1, np.shape(obs)[-1])
+    mean = rows.mean(0)
+    return Statistics(np.float64(len(rows)), mean, ((rows - mean) ** 2).sum(0))
+
+
+def merge(a: Statistics, b: Statistics) -> Statistics:
+    """The statistics of both sets together (Chan, Golub and LeVeque)."""
+    count = a.count + b.count
+    shift = b.mean - a.mean
+    return Statistics(
+        count,
+        a.mean + shift * b.count / count,
+        a.deviation + b.deviation + shift**2 * a.count * b.count / count,
+    )
+
+
+def frozen(statistics: Statistics) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The mean and the scale that a batch is normalised with, [O] each."""
+    scale = np.maximum(np.sqrt(statistics.deviation / statistics.count), FLOOR)
+    return statistics.mean.astype(np.float32), scale.astype(np.float32)
+
+
+def normalize(obs: Any, mean: Any, scale: Any) -> Any:
+    """(obs − mean) / scale, clipped; NumPy in, NumPy out, and likewise with JAX."""
+    return ((obs - mean) / scale).clip(-CLIP, CLIP)
