@@ -1,0 +1,95 @@
+"""One step of a whole batch: everything that is not MuJoCo, in two compiled calls."""
+
+import math
+
+from numba import njit
+
+from shapo.envs.navigation import point
+from shapo.envs.navigation.layout import begin, set_goal
+from shapo.envs.navigation.outcome import cost, reward
+from shapo.envs.navigation.reach import needs_mujoco
+from shapo.envs.navigation.sight import observe
+from shapo.envs.navigation.state import ON_COURSE
+from shapo.envs.navigation.stream import skip_double
+
+
+@njit(cache=True, nogil=True)
+def _follow_course(rules, state, i, matters):
+    """Take every untouched body that MuJoCo does not step to where it is after this step."""
+    row = rules.course[min(state.steps[i] + 1, len(rules.course) - 1)]
+    for b in range(rules.num_bodies):
+        if state.status[i, b] == ON_COURSE and not matters[b]:
+            state.body_q[i, b, 0] = state.body_start[i, b, 0] + row[0]
+            state.body_q[i, b, 1] = state.body_start[i, b, 1] + row[1]
+            state.body_q[i, b, 2] = rules.body_height + row[2]
+            state.body_v[i, b, :3] = row[3:]
+
+
+@njit(cache=True, nogil=True)
+def advance(rules, state, actions, matters, near, touching):
+    """Move all that moves freely. `near[:count]` are the environments left to MuJoCo; returns count.
+
+    Returns -1 - i, with nothing changed, where the action of environment i is not a number.
+    """
+    for i in range(len(actions)):
+        for k in range(actions.shape[1]):
+            if not math.isfinite(actions[i, k]):
+                return -1 - i
+    touching[:] = False
+    count = 0
+    for i in range(len(actions)):
+        if needs_mujoco(rules, state, i, matters[i]):
+            near[count] = i
+            count += 1
+        else:
+            point.move(state.robot_q[i], state.robot_v[i], actions[i])
+            point.sense(state.robot_q[i], state.robot_v[i], actions[i], state.sensors[i])
+        _follow_course(rules, state, i, matters[i])
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _refresh_spots(rules, state, i):
+    state.spots[i, 0] = state.robot_q[i, :2]
+    for b in range(rules.num_bodies):
+        state.spots[i, rules.first_body + b] = state.body_q[i, b, :2]
+
+
+@njit(cache=True, nogil=True)
+def conclude(rules, state, touching, obs, rewards, costs, terminated, truncated, last_obs):
+    """Reward, cost, goals, time and observations after everything moved; ended episodes begin anew."""
+    for i in range(len(obs)):
+        skip_double(state.words[i])
+        _refresh_spots(rules, state, i)
+        rewards[i], achieved = reward(rules, state, touching, i)
+        costs[i] = cost(rules, state, touching, i)
+        state.timer[i] = max(0, state.timer[i] - 1)
+        terminated[i] = achieved and not set_goal(rules, state, i)
+        state.steps[i] += 1
+        truncated[i] = state.steps[i] >= rules.horizon
+        _look(rules, state, i, last_obs[i])
+        if terminated[i] or truncated[i]:
+            begin(rules, state, i)
+            _look(rules, state, i, obs[i])
+        else:
+            obs[i] = last_obs[i]
+
+
+@njit(cache=True, nogil=True)
+def _look(rules, state, i, obs):
+    observe(rules, state.robot_q[i], state.sensors[i], state.spots[i], state.timer[i], obs)
+
+
+@njit(cache=True, nogil=True)
+def begin_all(rules, state, obs):
+    """Begin an episode in every environment."""
+    for i in range(len(obs)):
+        begin(rules, state, i)
+        _look(rules, state, i, obs[i])
+
+
+@njit(cache=True, nogil=True)
+def look_all(rules, state, obs):
+    """What every environment observes now."""
+    for i in range(len(obs)):
+        _look(rules, state, i, obs[i])

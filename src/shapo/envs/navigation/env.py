@@ -1,0 +1,162 @@
+"""Safety-Gym's navigation tasks as a batch of environments."""
+
+import difflib
+from collections.abc import Mapping
+from typing import Literal
+
+import gymnasium
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from shapo.envs.navigation import batch, stream
+from shapo.envs.navigation.course import make_course
+from shapo.envs.navigation.models import (
+    ROBOT_RADIUS,
+    ROBOT_SIZES,
+    SUBSTEP,
+    SUBSTEPS,
+    bodies_of,
+    body_height,
+    body_radius,
+    make_model,
+)
+from shapo.envs.navigation.physics import Physics
+from shapo.envs.navigation.state import Rules, State, allocate, make_rules, observation_size
+from shapo.envs.navigation.tasks import TASKS, Task
+from shapo.envs.protocol import Step
+
+PhysicsChoice = Literal["hybrid", "mujoco"]
+
+
+class Navigation:
+    """`num_envs` environments of one navigation task (see `BatchEnv`).
+
+    `physics="hybrid"` asks MuJoCo only where something could touch something; `"mujoco"` asks it always.
+    """
+
+    num_costs = 1
+
+    def __init__(
+        self, task: Task, num_envs: int, seed: int = 0, physics: PhysicsChoice = "hybrid"
+    ):
+        if num_envs < 1:
+            raise ValueError(f"{task.id}: num_envs must be at least 1, got {num_envs}")
+        if physics not in ("hybrid", "mujoco"):
+            raise ValueError(f'{task.id}: physics must be "hybrid" or "mujoco", got {physics!r}')
+        self.id = task.id
+        self.task = task
+        self.num_envs = num_envs
+        self.horizon = task.horizon
+        self.rules = _rules(task, physics)
+        self._physics = Physics(task)
+        self._state = allocate(self.rules, num_envs, *ROBOT_SIZES[task.robot])
+        self._matters = np.zeros((num_envs, self.rules.num_bodies), np.bool_)
+        self._touching = np.zeros((num_envs, len(self.rules.kind)), np.bool_)
+        self._near = np.zeros(num_envs, np.int64)
+        sensors = len(self.rules.sensors_at_rest)
+        size = observation_size(task, sensors)
+        low, high = np.full(size, -np.inf), np.full(size, np.inf)
+        low[sensors:], high[sensors:] = 0.0, 1.0
+        self.observation_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float64)
+        self.reset(seed)
+
+    def reset(self, seed: int) -> NDArray[np.float64]:
+        """Begin new episodes; environment i draws everything from `RandomState(seed + i)`, as the original does."""
+        if not 0 <= seed <= 2**32 - self.num_envs:
+            raise ValueError(f"{self.id}: seed must be in 0 .. 2**32 - num_envs, got {seed}")
+        for i in range(self.num_envs):
+            self._state.words[i] = stream.start(seed + i)
+        self._touching[:] = False
+        obs = np.empty((self.num_envs, *self.observation_space.shape))
+        batch.begin_all(self.rules, self._state, obs)
+        return obs
+
+    def step(self, action: NDArray) -> Step:
+        """Apply `action` [n, 2]: forward and turn (Point), left and right wheel (Car), within [-1, 1]."""
+        n = self.num_envs
+        actions = np.ascontiguousarray(action, np.float64)
+        if actions.shape != (n, 2):
+            raise ValueError(f"{self.id}: action must have shape ({n}, 2), got {actions.shape}")
+        state, rules = self._state, self.rules
+        count = batch.advance(rules, state, actions, self._matters, self._near, self._touching)
+        if count < 0:
+            i = -1 - count
+            raise ValueError(f"{self.id}: action[{i}] = {actions[i].tolist()} is not finite")
+        for i in self._near[:count].tolist():
+            self._physics.step(rules, state, i, actions[i], self._matters[i], self._touching)
+        size = self.observation_space.shape[0]
+        step = Step(
+            np.empty((n, size)), np.empty(n), np.empty(n), np.empty(n, np.bool_), np.empty(n, np.bool_),
+            np.empty((n, size)),
+        )  # fmt: skip
+        batch.conclude(
+            rules, state, self._touching, step.obs, step.reward, step.cost, step.terminated, step.truncated,
+            step.last_obs,
+        )  # fmt: skip
+        return step
+
+    @property
+    def touching(self) -> NDArray[np.bool_]:
+        """[n, objects] what each robot touched at the end of the last step."""
+        return self._touching.copy()
+
+    @property
+    def near(self) -> NDArray[np.bool_]:
+        """[n, bodies] the bodies that MuJoCo stepped in the last step."""
+        return self._matters.copy()
+
+    def get_state(self) -> dict[str, NDArray]:
+        """All that decides the future, random streams included."""
+        return {name: array.copy() for name, array in self._state._asdict().items()}
+
+    def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
+        """Continue from `get_state()`'s answer, bit for bit, and return the observations to act on."""
+        for name, array in self._state._asdict().items():
+            if name not in state:
+                raise ValueError(f"{self.id}: state lacks {name!r}")
+            if np.shape(state[name]) != array.shape:
+                raise ValueError(
+                    f"{self.id}: state[{name!r}] must have shape {array.shape}, got {np.shape(state[name])}"
+                )
+        for name, array in self._state._asdict().items():
+            array[...] = state[name]
+        self._touching[:] = False
+        obs = np.empty((self.num_envs, *self.observation_space.shape))
+        batch.look_all(self.rules, self._state, obs)
+        return obs
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+
+def make(id: str, num_envs: int, seed: int = 0, physics: PhysicsChoice = "hybrid") -> Navigation:
+    """The navigation task called `id`."""
+    if id not in TASKS:
+        near = difflib.get_close_matches(id, TASKS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"unknown navigation task {id!r}{hint}")
+    return Navigation(TASKS[id], num_envs, seed, physics)
+
+
+def _rules(task: Task, physics: PhysicsChoice) -> Rules:
+    bodies = bodies_of(task)
+    return make_rules(
+        task,
+        everything=physics == "mujoco",
+        step_time=SUBSTEPS * SUBSTEP[task.robot],
+        robot_radius=ROBOT_RADIUS[task.robot],
+        body_radius=body_radius(bodies) if bodies else 0.0,
+        body_height=body_height(bodies) if bodies else 0.0,
+        course=make_course(task),
+        sensors_at_rest=_sensors_at_rest(task),
+    )
+
+
+def _sensors_at_rest(task: Task) -> NDArray[np.float64]:
+    data = mujoco.MjData(model := make_model(task, 0))
+    mujoco.mj_forward(model, data)
+    if task.robot == "car":  # the rear ball is observed as a rotation matrix
+        return np.concatenate([data.sensordata[:15], np.eye(3).ravel()])
+    return data.sensordata.copy()

@@ -1,0 +1,120 @@
+"""Where episodes begin: objects and goals placed at random, draw for draw as the original does."""
+
+import math
+
+from numba import njit
+
+from shapo.envs.navigation import stream
+from shapo.envs.navigation.state import (
+    CIRCLE,
+    ON_COURSE,
+    PRESS_BUTTONS,
+    PUSH_BOX,
+    REACH_GOAL,
+    RUN_CIRCLES,
+    WALL,
+)
+
+TRIES_PER_OBJECT = 100
+TRIES_PER_GOAL = 10_000
+BUTTON_PAUSE = 10
+
+
+@njit(cache=True, nogil=True)
+def _draw(rules, j, placed, words, spots):
+    """Draw a place for object j; True if it keeps clear of the first `placed` objects."""
+    x = stream.uniform(words, rules.low[j, 0], rules.high[j, 0])
+    y = stream.uniform(words, rules.low[j, 1], rules.high[j, 1])
+    for k in range(placed):
+        if k != j:
+            dx, dy = x - spots[k, 0], y - spots[k, 1]
+            if math.sqrt(dx * dx + dy * dy) < rules.keepout[k] + rules.keepout[j]:
+                return False
+    spots[j, 0], spots[j, 1] = x, y
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _place(rules, j, placed, tries, words, spots):
+    for _ in range(tries):
+        if _draw(rules, j, placed, words, spots):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def arrange(rules, words, spots, turns):
+    """Draw a whole layout; where an object finds no room, start over."""
+    placed, objects = 0, len(rules.kind)
+    while placed < objects:
+        placed = placed + 1 if _place(rules, placed, placed, TRIES_PER_OBJECT, words, spots) else 0
+    for j in range(objects):
+        turns[j] = stream.uniform(words, 0.0, 2 * math.pi)
+        if rules.kind[j] == CIRCLE or rules.kind[j] == WALL:
+            # The jitter is drawn, but lidar, reward and cost know the exact place.
+            spots[j, 0] = 0.5 * (rules.low[j, 0] + rules.high[j, 0])
+            spots[j, 1] = 0.5 * (rules.low[j, 1] + rules.high[j, 1])
+
+
+@njit(cache=True, nogil=True)
+def measure(rules, state, i):
+    """Distances that the reward compares: to the goal (Push: box to goal), and robot to box."""
+    spots = state.spots[i]
+    if rules.aim == RUN_CIRCLES:
+        return 0.0, 0.0
+    gx, gy = spots[rules.goal, 0], spots[rules.goal, 1]
+    x, y = spots[0, 0], spots[0, 1]
+    if rules.aim != PUSH_BOX:
+        return math.sqrt((gx - x) * (gx - x) + (gy - y) * (gy - y)), 0.0
+    bx, by, bz = state.body_q[i, 0, 0], state.body_q[i, 0, 1], state.body_q[i, 0, 2]
+    height = 0.1 if len(state.robot_q[i]) == 3 else state.robot_q[i, 2]
+    goal = (bx - gx) ** 2 + (by - gy) ** 2 + (bz - rules.goal_height) ** 2
+    box = (bx - x) ** 2 + (by - y) ** 2 + (bz - height) ** 2
+    return math.sqrt(goal), math.sqrt(box)
+
+
+@njit(cache=True, nogil=True)
+def set_goal(rules, state, i):
+    """Draw the next goal of environment i; False where there is no room for one."""
+    found = True
+    if rules.aim == REACH_GOAL or rules.aim == PUSH_BOX:
+        objects = len(rules.kind)
+        found = _place(rules, rules.goal, objects, TRIES_PER_GOAL, state.words[i], state.spots[i])
+    elif rules.aim == PRESS_BUTTONS:
+        state.goal_button[i] = stream.one_of_four(state.words[i])
+        state.spots[i, rules.goal] = state.spots[i, rules.first_solid + state.goal_button[i]]
+        state.timer[i] = BUTTON_PAUSE
+    state.last_goal[i], state.last_box[i] = measure(rules, state, i)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def begin(rules, state, i):
+    """Begin a new episode in environment i, its random stream going on."""
+    spots, turns = state.spots[i], state.turns[i]
+    arrange(rules, state.words[i], spots, turns)
+    state.robot_q[i] = 0.0
+    state.robot_v[i] = 0.0
+    state.robot_q[i, 0], state.robot_q[i, 1] = spots[0, 0], spots[0, 1]
+    if len(state.robot_q[i]) == 3:
+        state.robot_q[i, 2] = turns[0]
+    else:
+        state.robot_q[i, 2] = 0.1
+        state.robot_q[i, 3], state.robot_q[i, 6] = math.cos(turns[0] / 2), math.sin(turns[0] / 2)
+        state.robot_q[i, 9] = 1.0
+    state.sensors[i] = rules.sensors_at_rest
+    # The magnetic field points along -y of the world.
+    state.sensors[i, 9] = -0.5 * math.sin(turns[0])
+    state.sensors[i, 10] = -0.5 * math.cos(turns[0])
+    state.body_v[i] = 0.0
+    for b in range(rules.num_bodies):
+        j = rules.first_body + b
+        q = state.body_q[i, b]
+        q[:] = 0.0
+        q[0], q[1], q[2] = spots[j, 0], spots[j, 1], rules.body_height
+        q[3], q[6] = math.cos(turns[j] / 2), math.sin(turns[j] / 2)
+        state.body_start[i, b] = spots[j]
+        state.status[i, b] = ON_COURSE
+    state.steps[i] = 0
+    set_goal(rules, state, i)
+    state.timer[i] = 0

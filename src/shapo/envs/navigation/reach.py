@@ -1,0 +1,76 @@
+"""What could touch what within one step: the guard that decides between closed form and MuJoCo.
+
+Everything is seen as an upright circle around its origin; errors are on the safe side. A false alarm costs time, a
+miss would cost truth.
+"""
+
+import math
+
+from numba import njit
+
+from shapo.envs.navigation.state import LOOSE, ON_COURSE
+
+SLACK = 0.01  # how much further than its speed says a robot gets in one step; its origin is not its centre of mass
+SHOVE = 0.06  # how far a body gets that is hit in this step
+
+
+@njit(cache=True, nogil=True)
+def _speed(v):
+    return math.sqrt(v[0] * v[0] + v[1] * v[1])
+
+
+@njit(cache=True, nogil=True)
+def _near(ax, ay, bx, by, distance):
+    return (ax - bx) * (ax - bx) + (ay - by) * (ay - by) <= distance * distance
+
+
+@njit(cache=True, nogil=True)
+def _course_travel(rules, steps):
+    a, b = rules.course[steps], rules.course[min(steps + 1, len(rules.course) - 1)]
+    return math.hypot(b[0] - a[0], b[1] - a[1])
+
+
+@njit(cache=True, nogil=True)
+def _spread(rules, state, i, matters):
+    """Whatever a body that matters could hit matters too."""
+    grew = True
+    while grew:
+        grew = False
+        for a in range(rules.num_bodies):
+            if not matters[a]:
+                continue
+            p = state.body_q[i, a]
+            travel = 2 * SHOVE + rules.step_time * _speed(state.body_v[i, a])
+            for b in range(rules.num_bodies):
+                q = state.body_q[i, b]
+                if not matters[b] and _near(p[0], p[1], q[0], q[1], 2 * rules.body_radius + travel):
+                    matters[b] = True
+                    grew = True
+
+
+@njit(cache=True, nogil=True)
+def needs_mujoco(rules, state, i, matters):
+    """Whether environment i must be stepped by MuJoCo; `matters[b]` becomes True for each body that must be there."""
+    matters[:] = rules.everything
+    if rules.everything:
+        return True
+    x, y = state.robot_q[i, 0], state.robot_q[i, 1]
+    reach = rules.robot_radius + rules.step_time * _speed(state.robot_v[i]) + SLACK
+    needed = not rules.closed_form
+    for j in range(rules.first_solid, rules.first_solid + rules.num_solids):
+        if _near(x, y, state.spots[i, j, 0], state.spots[i, j, 1], reach + rules.size[j]):
+            needed = True
+    found = False
+    for b in range(rules.num_bodies):
+        q = state.body_q[i, b]
+        travel = 0.0
+        if rules.gremlins and state.status[i, b] == ON_COURSE:
+            travel = _course_travel(rules, state.steps[i])
+        if state.status[i, b] == LOOSE or _near(
+            x, y, q[0], q[1], reach + rules.body_radius + travel
+        ):
+            matters[b] = True
+            found = True
+    if found:
+        _spread(rules, state, i, matters)
+    return needed or found
