@@ -1,0 +1,47 @@
+"""Reinforcement learning that stays safe while it learns.
+
+    from shapo import Experiment, train, load
+    run = train(Experiment(env="SafetyPointGoal1-v0", algo="trpo-pid", gradient="shapo"))
+    action = load(run.folder).act(observation)
+
+Everything is imported on first use: `import shapo` costs nothing, and JAX is loaded only where something is learned.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shapo import algorithms, envs, presets
+    from shapo.experiment import Experiment
+    from shapo.gradients import Plain, Sam, Shapo
+    from shapo.policies import Policy, load
+    from shapo.runs import Run
+    from shapo.training import train
+
+_HOME = {
+    "Experiment": "shapo.experiment",
+    "Plain": "shapo.gradients",
+    "Policy": "shapo.policies",
+    "Run": "shapo.runs",
+    "Sam": "shapo.gradients",
+    "Shapo": "shapo.gradients",
+    "load": "shapo.policies",
+    "train": "shapo.training",
+}
+_MODULES = ("algorithms", "envs", "presets")
+
+__all__ = [
+    "Experiment", "Plain", "Policy", "Run", "Sam", "Shapo", "algorithms", "envs", "load", "presets", "train",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"shapo.{name}")
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'shapo' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,174 @@
+"""One process's share of a batch: environments, a policy, and the loop in which most of the acting time is spent."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shapo.acting import ActionScale, Actor, Forward
+from shapo.envs.protocol import BatchEnv
+from shapo.types import Batch, Episodes
+
+WARM_UP = 2**32 - 1
+"""The iteration number that keys the noise of the warm-up; no training gets so far."""
+
+
+class NotFinite(ValueError):
+    """An environment returned NaN or infinity."""
+
+    def __init__(self, what: str, env: int):
+        super().__init__(what)
+        self.env = env
+        """Which of the collector's environments."""
+
+
+class Running(NamedTuple):
+    """The episodes under way, one entry per environment."""
+
+    returns: NDArray[np.float64]
+    costs: NDArray[np.float64]
+    """[n, C]"""
+    length: NDArray[np.int64]
+
+
+def action_noise(
+    seed: int, iteration: int, envs: range, steps: int, size: int
+) -> NDArray[np.float32]:
+    """Standard normal numbers [steps, envs, size] that depend on nothing but seed, iteration and environment.
+
+    So there is no generator to save, and the way environments are dealt to workers does not matter.
+    """
+    noise = np.empty((steps, len(envs), size), np.float32)
+    for column, env in enumerate(envs):
+        key = np.array([seed % 2**64, (iteration << 32) + env], np.uint64)
+        generator = np.random.Generator(np.random.Philox(key=key))
+        noise[:, column] = generator.standard_normal((steps, size), np.float32)
+    return noise
+
+
+class Collector:
+    """A batch of environments and the episodes under way in them."""
+
+    def __init__(self, env: BatchEnv, seed: int, first: int):
+        """`first` is the number of this collector's first environment within the whole experiment."""
+        self._env = env
+        self._seed = seed
+        self._indices = range(first, first + env.num_envs)
+        self._scale = ActionScale.of(env.action_space, env.id)
+        self._obs = np.empty(0)
+        self._running = self._no_episodes()
+
+    def reset(self, seed: int) -> None:
+        """Begin new episodes everywhere; environment i of this collector gets `seed + i`."""
+        self._obs = self._env.reset(seed)
+        self._running = self._no_episodes()
+
+    def warm_up(self, steps: int, seed: int) -> NDArray[np.float32]:
+        """Observations [steps, n, O] of a policy that knows nothing: N(0, 1) in every dimension."""
+        obs = self._env.reset(seed)
+        noise = action_noise(self._seed, WARM_UP, self._indices, steps, len(self._scale.offset))
+        seen = np.empty((steps, *obs.shape), np.float32)
+        for step in range(steps):
+            seen[step] = obs
+            obs = self._env.step(self._scale.apply(noise[step])).obs
+        _check_finite("observation", seen)
+        return seen
+
+    def collect(
+        self, actor: Actor, iteration: int, rows: Batch, alive: Callable[[], None]
+    ) -> Episodes:
+        """Fill `rows` (this collector's columns of the batch) and tell which episodes ended."""
+        env, scale, obs = self._env, self._scale, self._obs
+        forward = Forward(actor, env.num_envs)
+        steps, size = rows.action.shape[0], rows.action.shape[2]
+        noise = action_noise(self._seed, iteration, self._indices, steps, size)
+        noise *= np.exp(actor.log_std)
+        paid = np.empty(rows.reward.shape)
+        cost_shape = rows.cost.shape[1:]
+        try:
+            for t, (at, to, action, reward, cost, terminated, truncated) in enumerate(
+                zip(*rows, strict=True)
+            ):
+                at[:] = obs
+                np.add(forward(at), noise[t], out=action)
+                step = env.step(scale.apply(action))
+                obs = step.obs
+                to[:] = step.last_obs
+                reward[:] = step.reward
+                cost[:] = step.cost.reshape(cost_shape)
+                terminated[:] = step.terminated
+                truncated[:] = step.truncated
+                paid[t] = step.reward if step.task_reward is None else step.task_reward
+                alive()
+        except Exception:
+            # NaN observations become NaN actions, and then the environment blames the action.
+            _check_finite("observation", rows.obs[: t + 1])
+            raise
+        _check_finite("observation", rows.next_obs)
+        _check_finite("reward", rows.reward)
+        _check_finite("cost", rows.cost)
+        np.logical_and(rows.truncated, ~rows.terminated, out=rows.truncated)
+        self._obs = obs
+        return self._finished(rows, paid)
+
+    def get_state(self) -> dict[str, NDArray]:
+        """All that decides the future, as arrays whose first axis is the environment."""
+        running = {f"running/{name}": value for name, value in self._running._asdict().items()}
+        return {f"env/{name}": value for name, value in self._env.get_state().items()} | running
+
+    def set_state(self, state: Mapping[str, NDArray]) -> None:
+        """Continue from `get_state()`'s answer."""
+        inner = {
+            name.removeprefix("env/"): v for name, v in state.items() if name.startswith("env/")
+        }
+        self._obs = self._env.set_state(inner)
+        self._running = Running(*(state[f"running/{name}"].copy() for name in Running._fields))
+
+    def _no_episodes(self) -> Running:
+        n, costs = self._env.num_envs, self._env.num_costs
+        return Running(np.zeros(n), np.zeros((n, costs)), np.zeros(n, np.int64))
+
+    def _finished(self, rows: Batch, paid: NDArray) -> Episodes:
+        found = []
+        ended = rows.terminated | rows.truncated
+        for i in range(self._env.num_envs):
+            begin = 0
+            for end in np.flatnonzero(ended[:, i]) + 1:
+                self._advance(i, paid[begin:end, i], rows.cost[begin:end, i])
+                r = self._running
+                found.append((
+                    self._indices[i], end - 1, r.returns[i], r.costs[i].copy(), r.length[i],
+                    rows.terminated[end - 1, i],
+                ))  # fmt: skip
+                r.returns[i], r.costs[i], r.length[i] = 0.0, 0.0, 0
+                begin = end
+            self._advance(i, paid[begin:, i], rows.cost[begin:, i])
+        return episodes_of(found, self._env.num_costs)
+
+    def _advance(self, i: int, paid: NDArray, cost: NDArray) -> None:
+        running = self._running
+        running.returns[i] += paid.sum()
+        running.costs[i] += cost.sum(axis=0, dtype=np.float64)
+        running.length[i] += len(paid)
+
+
+def episodes_of(found: list[tuple], costs: int) -> Episodes:
+    """Finished episodes, given as tuples in the order of `Episodes`'s fields, in the order of (step, env)."""
+    found.sort(key=lambda episode: (episode[1], episode[0]))
+    env, step, returns, cost, length, terminated = zip(*found, strict=True) if found else [()] * 6
+    return Episodes(
+        np.array(env, np.int64),
+        np.array(step, np.int64),
+        np.array(returns, np.float64),
+        np.array(cost, np.float64).reshape(-1, costs),
+        np.array(length, np.int64),
+        np.array(terminated, np.bool_),
+    )
+
+
+def _check_finite(name: str, values: NDArray) -> None:
+    if not np.isfinite(values).all():
+        place = tuple(np.argwhere(~np.isfinite(values))[0])
+        step, env = place[:2]
+        raise NotFinite(f"returned the {name} {values[place]} at step {step} of a batch", int(env))

@@ -1,0 +1,87 @@
+"""What parent and worker say to each other. Each request is answered by one reply, or by `Failed`."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shapo.acting import ActionScale, Actor
+from shapo.rollout.sharing import Shape
+from shapo.types import Episodes
+
+State = dict[str, NDArray]
+
+
+class Hello(NamedTuple):
+    """Parent → worker, first: who you are. Answered by `Spec`."""
+
+    task: bytes
+    """A `Task`, pickled by value so that a user's own environment needs no importable module."""
+    import_path: list[str]
+    index: int
+    """Which worker."""
+    envs: range
+    """Which environments."""
+    seed: int
+    """The experiment's."""
+
+
+class Spec(NamedTuple):
+    """Worker → parent: what the environments are like."""
+
+    env: str
+    observation: int
+    action: int
+    costs: int
+    horizon: int | None
+    scale: ActionScale
+
+
+class Allocate(NamedTuple):
+    """Parent → worker: map the shared memory, now that its size is known. Not answered."""
+
+    shape: Shape
+
+
+class WarmUp(NamedTuple):
+    """Parent → worker: act at random for a while. Answered by the observations seen [steps, n, O]."""
+
+    steps: int
+
+
+class Reset(NamedTuple):
+    """Parent → worker: begin the training's episodes. Not answered."""
+
+
+class Restore(NamedTuple):
+    """Parent → worker: continue from a state. Not answered."""
+
+    state: State
+
+
+class Collect(NamedTuple):
+    """Parent → worker: fill your columns of a batch. Answered by `Collected`."""
+
+    actor: Actor
+    iteration: int
+    slot: int
+
+
+class Collected(NamedTuple):
+    """Worker → parent: done, and where things stand now."""
+
+    episodes: Episodes
+    state: State
+    seconds: float
+
+
+class Failed(NamedTuple):
+    """Worker → parent: one line saying what went wrong; the worker is gone."""
+
+    reason: str
+    bad_input: bool
+    """The experiment cannot work at all, as opposed to an environment that broke on the way."""
+
+
+Request = Allocate | WarmUp | Reset | Restore | Collect
+Reply = Spec | NDArray[np.float32] | Collected | Failed

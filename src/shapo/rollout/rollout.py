@@ -1,0 +1,262 @@
+"""The parent's side of collecting: starts the workers, hands out policies, takes batches, and cleans up."""
+
+import contextlib
+import functools
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+import cloudpickle
+import numpy as np
+from numpy.typing import NDArray
+
+from shapo.acting import Actor
+from shapo.rollout.messages import (
+    Allocate,
+    Collect,
+    Collected,
+    Failed,
+    Hello,
+    Request,
+    Reset,
+    Restore,
+    Spec,
+    State,
+    WarmUp,
+)
+from shapo.rollout.sharing import SLOTS, Shape, Shared, anonymous_file, share
+from shapo.rollout.task import Task
+from shapo.rollout.worker import env_seed
+from shapo.types import Batch, Episodes
+
+SINGLE_THREADED = {
+    name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+}  # fmt: skip
+"""Workers are the parallelism; threads inside them would only fight over the same cores."""
+PROGRAM = "import sys; from shapo.rollout.worker import main; main(*map(int, sys.argv[1:]))"
+PATIENCE = 300.0
+"""Seconds without a single environment step after which a worker counts as stuck."""
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class RolloutError(RuntimeError):
+    """A worker died, or its environments raised, returned NaN or got stuck."""
+
+
+class Experience(NamedTuple):
+    """One iteration's yield."""
+
+    batch: Batch
+    """In shared memory: valid until the collection after the next begins."""
+    episodes: Episodes
+    state: State
+    """Of every environment at the end of the batch: what a resumed training starts from."""
+    seconds: float
+    """That the slowest worker took."""
+
+
+class _Worker(NamedTuple):
+    index: int
+    envs: range
+    process: subprocess.Popen
+    pipe: Connection
+
+
+class Rollout:
+    """Environments in worker processes. A context manager: however it is left, no process or memory stays behind."""
+
+    def __init__(
+        self,
+        task: Task,
+        log: Path,
+        patience: float = PATIENCE,
+    ):
+        """Start the workers and return at once; `spec` waits for them. `log` gets what they print."""
+        experiment = task.experiment
+        count = min(experiment.workers or available_cores(), experiment.num_envs)
+        self._experiment = experiment
+        self._log = log
+        self._patience = patience
+        self._shared: Shared | None = None
+        self._memory = anonymous_file()
+        self._slot = 0
+        self._workers: list[_Worker] = []
+        try:
+            shares = np.array_split(np.arange(experiment.num_envs), count)
+            for index, envs in enumerate(shares):
+                share_of_envs = range(int(envs[0]), int(envs[-1]) + 1)
+                self._workers.append(self._start(index, share_of_envs, task))
+        except BaseException:
+            self.close()
+            raise
+
+    @functools.cached_property
+    def spec(self) -> Spec:
+        """What the environments are like; the first look waits until every worker has built its own."""
+        spec: Spec = self._answers()[0]
+        choice = self._experiment
+        shape = Shape(
+            choice.steps_per_env,
+            choice.num_envs,
+            spec.observation,
+            spec.action,
+            spec.costs,
+            len(self._workers),
+        )
+        self._shared = share(self._memory, shape)
+        self._tell(lambda worker: Allocate(shape))
+        return spec
+
+    def warm_up(self, steps: int) -> NDArray[np.float32]:
+        """Observations [steps · envs, O] of a policy that knows nothing, from seeds the training does not use."""
+        self._tell(lambda worker: WarmUp(steps))
+        seen = np.concatenate(self._answers(), axis=1)
+        return seen.reshape(-1, seen.shape[-1])
+
+    def reset(self) -> None:
+        """Begin the training's episodes."""
+        self._tell(lambda worker: Reset())
+
+    def restore(self, state: State) -> None:
+        """Continue from an `Experience.state`."""
+
+        def own(worker: _Worker) -> Restore:
+            return Restore({k: v[worker.envs.start : worker.envs.stop] for k, v in state.items()})
+
+        self._tell(own)
+
+    def begin(self, iteration: int, actor: Actor) -> None:
+        """Have the workers collect a batch with `actor`, and return at once."""
+        self._slot = iteration % SLOTS
+        self._tell(lambda worker: Collect(actor, iteration, self._slot))
+
+    def finish(self) -> Experience:
+        """Wait for the batch begun last."""
+        assert self._shared is not None
+        parts: list[Collected] = self._answers()
+        episodes = Episodes._make(
+            map(np.concatenate, zip(*(part.episodes for part in parts), strict=True))
+        )
+        order = np.lexsort((episodes.env, episodes.step))
+        state = {name: _joined([part.state[name] for part in parts]) for name in parts[0].state}
+        return Experience(
+            self._shared.batches[self._slot],
+            Episodes._make(field[order] for field in episodes),
+            state,
+            max(part.seconds for part in parts),
+        )
+
+    def close(self) -> None:
+        """End every worker and free the shared memory."""
+        for worker in self._workers:
+            worker.pipe.close()
+        for worker in self._workers:
+            # A worker in the middle of a batch would finish it first; nobody wants that batch any more.
+            worker.process.kill()
+            worker.process.wait()
+        self._workers = []
+        if self._memory >= 0:
+            os.close(self._memory)
+            self._memory = -1
+
+    def __enter__(self) -> "Rollout":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:  # fmt: skip
+        self.close()
+
+    def _start(self, index: int, envs: range, task: Task) -> _Worker:
+        ours, theirs = Pipe()
+        with contextlib.closing(theirs), open(self._log, "ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-c", PROGRAM, *map(str, (theirs.fileno(), self._memory, os.getpid()))],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(theirs.fileno(), self._memory),
+                env=os.environ | SINGLE_THREADED,
+                process_group=0,  # Ctrl-C in a terminal is for the parent alone
+            )  # fmt: skip
+        worker = _Worker(index, envs, process, ours)
+        hello = Hello(cloudpickle.dumps(task), list(sys.path), index, envs, self._experiment.seed)
+        self._send(worker, hello)
+        return worker
+
+    def _tell(self, request: Callable[[_Worker], Request]) -> None:
+        for worker in self._workers:
+            self._send(worker, request(worker))
+
+    def _send(self, worker: _Worker, message: tuple) -> None:
+        try:
+            worker.pipe.send(message)
+        except ConnectionError:
+            self._receive(worker)
+            raise
+
+    def _answers(self) -> list:
+        """Each worker's reply, in the workers' order."""
+        replies = {}
+        waiting = {worker.pipe: worker for worker in self._workers}
+        last_sign, beats = time.monotonic(), self._beats()
+        while waiting:
+            ready = wait(list(waiting), timeout=min(1.0, self._patience))
+            for pipe in ready:
+                worker = waiting.pop(pipe)  # type: ignore[arg-type]
+                replies[worker.index] = self._receive(worker)
+            now = self._beats()
+            if ready or now != beats:
+                last_sign, beats = time.monotonic(), now
+            elif time.monotonic() - last_sign > self._patience:
+                raise self._error(
+                    next(iter(waiting.values())), f"made no step for {self._patience:g} s"
+                )
+        return [replies[worker.index] for worker in self._workers]
+
+    def _beats(self) -> bytes:
+        return b"" if self._shared is None else self._shared.heartbeat.tobytes()
+
+    def _receive(self, worker: _Worker):
+        try:
+            reply = worker.pipe.recv()
+        except (EOFError, ConnectionError):
+            code = worker.process.wait()
+            how = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
+            raise self._error(worker, f"stopped: its worker process {how}") from None
+        if isinstance(reply, Failed):
+            if reply.bad_input:
+                raise ValueError(reply.reason)
+            raise RolloutError(f"{reply.reason}; log: {self._log}")
+        return reply
+
+    def _error(self, worker: _Worker, what: str) -> RolloutError:
+        first, last = (
+            env_seed(self._experiment.seed, i) for i in (worker.envs[0], worker.envs[-1])
+        )
+        name = self._experiment.env
+        return RolloutError(
+            f"environment {name} with seeds {first} to {last} {what}; log: {self._log}"
+        )
+
+
+def _joined(parts: list[NDArray]) -> NDArray:
+    """Along the environments; where workers remember histories of different lengths, zeros fill the shorter ones."""
+    shape = np.max([part.shape[1:] for part in parts], axis=0).astype(int)
+    whole = np.zeros((sum(map(len, parts)), *shape), parts[0].dtype)
+    begin = 0
+    for part in parts:
+        corner = tuple(slice(size) for size in part.shape[1:])
+        whole[(slice(begin, begin + len(part)), *corner)] = part
+        begin += len(part)
+    return whole

@@ -1,0 +1,34 @@
+"""What is trained on: an environment, and Sauté's wrapper around it where the algorithm wants one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shapo import envs
+from shapo.envs.protocol import BatchEnv
+from shapo.envs.saute import Saute
+from shapo.experiment import Experiment
+
+EnvFactory = Callable[..., BatchEnv]
+"""Whatever `shapo.envs.make` accepts instead of an id."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """An environment as the experiment wants it, ready to be built in any process."""
+
+    experiment: Experiment
+    factory: EnvFactory | None = None
+    """The user's own environment; None: the one that `experiment.env` names."""
+
+    def build(self, num_envs: int, seed: int) -> BatchEnv:
+        """`num_envs` environments, not yet reset; `reset(seed)` gives environment i the seed `seed + i`."""
+        choice = self.experiment
+        env = envs.make(self.factory or choice.env, num_envs, seed)
+        if env.num_costs != len(choice.cost_limit):
+            raise ValueError(
+                f"{choice.env} has {env.num_costs} cost signals but cost_limit is {choice.cost_limit}; "
+                "give one limit per cost signal"
+            )
+        if choice.algo in ("saute", "ppo-saute"):
+            return Saute(env, choice.cost_limit, choice.saute_discount, choice.saute_unsafe_reward)
+        return env

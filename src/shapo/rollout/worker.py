@@ -1,0 +1,130 @@
+"""A worker process: steps its environments whenever the parent asks, over a pipe.
+
+Its own program rather than a `multiprocessing` child, so that a user's script is not run a second time in it.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+import traceback
+from multiprocessing.connection import Connection
+
+import cloudpickle
+
+from shapo.acting import ActionScale
+from shapo.rollout.collector import Collector, NotFinite
+from shapo.rollout.messages import (
+    Allocate,
+    Collect,
+    Collected,
+    Failed,
+    Hello,
+    Reset,
+    Restore,
+    Spec,
+    WarmUp,
+)
+from shapo.rollout.sharing import Shared, share
+from shapo.types import Batch
+
+SEEDS = 2_000_000_000
+"""Training draws its environment seeds below this number, the warm-up above it."""
+PR_SET_PDEATHSIG = 1
+
+
+def env_seed(seed: int, env: int) -> int:
+    """The seed of one environment of an experiment; neighbours get neighbouring numbers."""
+    return seed * 1_000_003 % SEEDS + env
+
+
+def die_with(parent: int) -> None:
+    """Never outlive the parent, even when stuck in an environment; elsewhere than on Linux, the closed pipe must do."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        raise SystemExit("the parent is gone")
+
+
+class Worker:
+    """Answers the parent's requests until the pipe closes."""
+
+    def __init__(self, connection: Connection, memory: int):
+        self._connection = connection
+        self._memory = memory
+        self._hello: Hello = connection.recv()
+        self._shared: Shared | None = None
+        sys.path[:] = self._hello.import_path
+        self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
+        task = cloudpickle.loads(self._hello.task)
+        self._env = task.build(len(self._hello.envs), self._first_seed)
+        self._collector = Collector(self._env, self._hello.seed, self._hello.envs.start)
+
+    def serve(self) -> None:
+        """Say what the environments are like, then do as asked."""
+        env = self._env
+        self._connection.send(
+            Spec(
+                env.id, int(env.observation_space.shape[0]), int(env.action_space.shape[0]), env.num_costs,
+                env.horizon, ActionScale.of(env.action_space, env.id),
+            )
+        )  # fmt: skip
+        while True:
+            match self._connection.recv():
+                case Allocate(shape):
+                    self._shared = share(self._memory, shape)
+                case WarmUp(steps):
+                    seen = self._collector.warm_up(steps, SEEDS + self._first_seed)
+                    self._connection.send(seen)
+                case Reset():
+                    self._collector.reset(self._first_seed)
+                case Restore(state):
+                    self._collector.set_state(state)
+                case Collect() as order:
+                    self._connection.send(self._collect(order))
+
+    def describe(self, error: Exception) -> str:
+        """One line for a person: which environment, and what it did."""
+        first, last = self._first_seed, self._first_seed + len(self._hello.envs) - 1
+        if isinstance(error, NotFinite):
+            return f"environment {self._env.id} with seed {first + error.env} {error}"
+        return f"environment {self._env.id} with seeds {first} to {last} raised {_one_line(error)}"
+
+    def _collect(self, order: Collect) -> Collected:
+        assert self._shared is not None
+        begin = time.perf_counter()
+        columns = slice(self._hello.envs.start, self._hello.envs.stop)
+        rows = Batch._make(field[:, columns] for field in self._shared.batches[order.slot])
+        beat = self._shared.heartbeat
+        index = self._hello.index
+
+        def alive() -> None:
+            beat[index] += 1
+
+        episodes = self._collector.collect(order.actor, order.iteration, rows, alive)
+        state = self._collector.get_state()
+        return Collected(episodes, state, time.perf_counter() - begin)
+
+
+def _one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def main(pipe: int, memory: int, parent: int) -> None:
+    """Serve until the parent hangs up; `pipe` and `memory` are inherited file descriptors."""
+    die_with(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = Connection(pipe)
+    worker = None
+    try:
+        worker = Worker(connection, memory)
+        worker.serve()
+    except (EOFError, ConnectionError):
+        pass
+    except Exception as error:
+        traceback.print_exc()
+        bad_input = worker is None and isinstance(error, ValueError)
+        reason = worker.describe(error) if worker else str(error) if bad_input else _one_line(error)
+        connection.send(Failed(reason, bad_input))
+        raise SystemExit(1) from None

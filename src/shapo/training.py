@@ -1,0 +1,253 @@
+"""The training loop: collect, learn, record; and going on exactly where a run was stopped.
+
+One iteration in time (the critics are needed only for the *next* batch's advantages, so fitting them overlaps with
+collecting it, and the result is the same as if it did not):
+
+    workers   │ collect k      │ idle    │ collect k+1              │
+    learner   │ fit k−1, write │ improve │ fit k, write             │
+"""
+
+import contextlib
+import functools
+import os
+import signal
+import threading
+import time
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shapo.experiment import Experiment
+from shapo.ledger import Ledger
+from shapo.policies import Policy
+from shapo.records import Recorder, TensorBoard
+from shapo.rollout import EnvFactory, Rollout, RolloutError, Task
+from shapo.rollout.rollout import PATIENCE
+from shapo.runs import Run, RunWriter
+
+if TYPE_CHECKING:
+    from shapo.algorithms import Algorithm
+
+WARM_UP_SHARE = 10
+"""The statistics of observations start from this fraction of a batch, taken by a policy that knows nothing."""
+
+MakeRecorders = Callable[[Run, int], list[Recorder]]
+"""Given the run and the first iteration that will be recorded."""
+
+
+class TrainingError(RuntimeError):
+    """A training that ended before its time; the message says why and how to go on."""
+
+
+class Watch(Protocol):
+    """Whoever wants to see each iteration as it comes."""
+
+    def __call__(self, row: Mapping[str, float]) -> None:
+        """Look at one row of `progress.csv`."""
+        ...
+
+
+def default_folder(experiment: Experiment) -> Path:
+    """Where a run goes unless told otherwise."""
+    name = f"{experiment.env}-{experiment.algo}-{experiment.gradient}-seed{experiment.seed}"
+    return Path("runs") / name.replace("/", "-").replace(":", "-")
+
+
+def tensorboard(run: Run, first_iteration: int) -> list[Recorder]:
+    """Event files in the run's folder."""
+    return [TensorBoard(run.folder / "tensorboard", first_iteration)]
+
+
+def train(
+    experiment: Experiment,
+    out: str | os.PathLike | None = None,
+    *,
+    env: EnvFactory | None = None,
+    algorithm: "Algorithm | None" = None,
+    resume: bool = False,
+    watch: Watch | None = None,
+    recorders: MakeRecorders = tensorboard,
+    patience: float = PATIENCE,
+) -> Run:
+    """Train a policy and return the finished run.
+
+    Args:
+        experiment: Every choice; `presets.experiment` makes one with the published values.
+        out: The run's folder; by default under `runs/`, named after the experiment.
+        env: Your own environment, as a factory that `shapo.envs.make` accepts, instead of `experiment.env`.
+        algorithm: Your own algorithm, or one of `shapo.algorithms` around a gradient rule or objective of yours,
+            instead of the one that `experiment` names.
+        resume: Continue the run in `out`, bit for bit.
+        watch: Called with each iteration's row.
+        recorders: Where else rows go, given the run and the first iteration; TensorBoard by default.
+        patience: Seconds without an environment step after which an environment counts as stuck.
+    """
+    folder = Path(out) if out is not None else default_folder(experiment)
+    custom = {
+        name: _described(thing)
+        for name, thing in (("env", env), ("algorithm", algorithm))
+        if thing is not None
+    }
+    if resume:
+        run = Run.open(folder)
+        run.require_same(experiment, custom)
+    else:
+        run = Run.create(folder, experiment, custom)
+    with run.locked(), _sigterm_raises():
+        try:
+            with Rollout(Task(experiment, env), run.log, patience) as rollout:
+                _iterate(run, rollout, algorithm, watch, recorders)
+        except (RolloutError, OSError) as error:
+            reason = (
+                f"{error.strerror}: {error.filename or folder}"
+                if isinstance(error, OSError)
+                else error
+            )
+            raise TrainingError(
+                f"{reason}; continue with: shapo train --resume {folder}"
+            ) from error
+    return run
+
+
+def _iterate(
+    run: Run,
+    rollout: Rollout,
+    algorithm: "Algorithm | None",
+    watch: Watch | None,
+    recorders: MakeRecorders,
+) -> None:
+    # Here and not above: importing JAX takes as long as the workers need to start, and both can happen at once.
+    from shapo.learner import Learner
+    from shapo.leaves import flatten, unflatten, use_compilation_cache
+
+    use_compilation_cache()
+    experiment = run.experiment
+    spec = rollout.spec
+    learner = Learner.build(experiment, spec.observation, spec.action, spec.costs, algorithm)
+    ledger = Ledger(experiment)
+    checkpoint, damaged = run.last_checkpoint()
+    for problem in damaged:
+        warnings.warn(f"{problem}; continuing from the one before", stacklevel=3)
+    first = checkpoint.iteration + 1 if checkpoint else 0
+    if first >= experiment.iterations:
+        return
+    warm_up = rollout.warm_up(max(1, experiment.steps_per_env // WARM_UP_SHARE))
+    state = learner.init(experiment.seed, warm_up)
+    elapsed = 0.0
+    if checkpoint:
+        state = unflatten(state, _under("learner", checkpoint.arrays))
+        ledger.set_state(_under("ledger", checkpoint.arrays))
+        rollout.restore(_under("rollout", checkpoint.arrays))
+        elapsed = float(checkpoint.facts["seconds"])
+    else:
+        rollout.reset()
+    rollout.begin(first, learner.actor(state))
+    with contextlib.ExitStack() as stack:
+        writer = stack.enter_context(contextlib.closing(RunWriter(run, checkpoint)))
+        records = [stack.enter_context(contextlib.closing(each)) for each in recorders(run, first)]
+        clock = Stopwatch(elapsed)
+        for iteration in range(first, experiment.iterations):
+            experience = rollout.finish()
+            clock.lap("wait")
+            ledger.add(experience.batch, experience.episodes)
+            state, todo, metrics = learner.improve(
+                state, experience.batch, ledger.episode_cost().tolist()
+            )
+            actor = learner.actor(state)
+            if iteration + 1 < experiment.iterations:
+                rollout.begin(iteration + 1, actor)
+            clock.lap("actor")
+            state, fit_metrics = learner.fit(state, todo)
+            measured = {name: float(value) for name, value in {**metrics, **fit_metrics}.items()}
+            clock.lap("critics")
+            row = {**ledger.row(iteration), **measured, **clock.row(experiment.batch_steps)}
+            writer.write(
+                row,
+                ledger.episode_rows(iteration, experience.episodes),
+                {
+                    **_prefixed("learner", flatten(state)),
+                    **_prefixed("ledger", ledger.get_state()),
+                    **_prefixed("rollout", experience.state),
+                },
+                {"seconds": repr(clock.elapsed)},
+                Policy(actor, spec.scale, spec.env),
+            )
+            for record in records:
+                record.record(row)
+            if watch:
+                watch(row)
+            clock.lap("rest")
+
+
+class Stopwatch:
+    """Where the time of an iteration goes."""
+
+    def __init__(self, elapsed: float):
+        """`elapsed` seconds were spent before, by the run that is continued."""
+        self._begin = time.perf_counter() - elapsed
+        self._last = self._iteration = time.perf_counter()
+        self._laps: dict[str, float] = {"rest": 0.0}
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began, pauses left out."""
+        return self._last - self._begin
+
+    def lap(self, name: str) -> None:
+        """What was done since the last lap was `name`."""
+        now = time.perf_counter()
+        self._laps[name] = now - self._last
+        self._last = now
+
+    def row(self, steps: int) -> dict[str, float]:
+        """The `time/` columns; `rest` is that of the iteration before, as this one's is not over yet."""
+        spent = self._last - self._iteration
+        self._iteration = self._last
+        return {
+            "time/seconds": self.elapsed,
+            "time/steps_per_second": steps / spent,
+            **{f"time/{name}": self._laps[name] for name in ("wait", "actor", "critics", "rest")},
+        }
+
+
+@contextlib.contextmanager
+def _sigterm_raises() -> Iterator[None]:
+    """Let `kill PID` unwind the stack like Ctrl-C does, so that workers and files are closed."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _described(thing: object) -> str:
+    """What a Python object is, without the address at which it happens to lie."""
+    if isinstance(thing, functools.partial):
+        return f"partial({_described(thing.func)}, {thing.args}, {thing.keywords})"
+    if isinstance(thing, type | types.FunctionType):
+        return f"{thing.__module__}:{thing.__qualname__}"
+    return repr(thing)
+
+
+def _prefixed(prefix: str, arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    return {f"{prefix}/{name}": np.asarray(value) for name, value in arrays.items()}
+
+
+def _under(prefix: str, arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    return {
+        name.removeprefix(f"{prefix}/"): v
+        for name, v in arrays.items()
+        if name.startswith(f"{prefix}/")
+    }

@@ -1,0 +1,75 @@
+"""A task small enough to train in a blink: walk along a line to 1 without passing 1.2. And ways to break it."""
+
+import os
+import signal
+import time
+
+import gymnasium
+import numpy as np
+
+from shapo.envs.protocol import Step
+
+
+class Toy:
+    id = "Toy"
+    num_costs = 1
+    observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (3,))
+    action_space = gymnasium.spaces.Box(-1.0, 1.0, (2,))
+
+    def __init__(self, num_envs, horizon=25, fault="", fault_step=60):
+        self.num_envs, self.horizon = num_envs, horizon
+        self.fault, self.fault_step, self.taken = fault, fault_step, 0
+
+    def reset(self, seed=0):
+        self.seed = seed + np.arange(self.num_envs)
+        self.episode = np.zeros(self.num_envs, np.int64)
+        self.place, self.time = np.zeros((2, self.num_envs))
+        for i in range(self.num_envs):
+            self._begin(i)
+        return self._observe()
+
+    def step(self, action):
+        self.taken += 1
+        if self.fault and self.taken == self.fault_step:
+            self._break()
+        self.place = self.place + 0.1 * action[:, 0]
+        self.time = self.time + 1
+        last, reward = self._observe(), -np.abs(self.place - 1) - 0.01 * (action[:, 1] ** 2)
+        cost, fell = (self.place > 1.2).astype(float), np.abs(self.place) > 2.5
+        if self.fault == "nan" and self.taken >= self.fault_step:
+            reward[-1] = np.nan
+        late = self.time >= self.horizon
+        for i in np.flatnonzero(fell | late):
+            self.episode[i] += 1
+            self._begin(i)
+        return Step(self._observe(), reward, cost, fell, late, last)
+
+    def get_state(self):
+        return {k: getattr(self, k).copy() for k in ("seed", "episode", "place", "time")}
+
+    def set_state(self, state):
+        vars(self).update({k: v.copy() for k, v in state.items()})
+        return self._observe()
+
+    def render(self, index=0, width=480, height=480):
+        frame = np.zeros((height, width, 3), np.uint8)
+        frame[:, int(np.clip((self.place[index] + 2.5) / 5 * (width - 1), 0, width - 1))] = 255
+        return frame
+
+    def close(self):
+        pass
+
+    def _begin(self, i):
+        rng = np.random.default_rng((self.seed[i], self.episode[i]))
+        self.place[i], self.time[i] = rng.uniform(-0.5, 0.5), 0
+
+    def _observe(self):
+        return np.stack([self.place, self.place**2, self.time / self.horizon], axis=1)
+
+    def _break(self):
+        if self.fault == "raise":
+            raise ZeroDivisionError("the floor\nis gone")
+        if self.fault == "hang":
+            time.sleep(1000)
+        if self.fault == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
