@@ -1,34 +1,27 @@
-"""What a caller may hand an environment; everything else is refused in one line that names the culprit."""
+"""What a caller may hand an environment; all else is refused in one line that names the culprit."""
 
 from collections.abc import Mapping
-from typing import Protocol
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-
-class Acted(Protocol):
-    """The part of an environment that says which actions it takes."""
-
-    id: str
-    num_envs: int
-    action_space: gymnasium.spaces.Box | gymnasium.spaces.Discrete
+Actions = gymnasium.spaces.Box | gymnasium.spaces.Discrete
 
 
-def checked_action(env: Acted, action: NDArray) -> NDArray:
-    """`action` as float64 [n, act], or int64 [n] where actions are discrete; ValueError if it is not one."""
+def checked_action(env_id: str, num_envs: int, space: Actions, action: NDArray) -> NDArray:
+    """`action` as float64 [n, act], or int64 [n] where actions are discrete; else ValueError."""
     action = np.asarray(action)
-    shape = (env.num_envs, *env.action_space.shape)  # pyright: ignore[reportGeneralTypeIssues]
+    shape = (num_envs, *(space.shape or ()))
     if action.shape != shape:
-        raise ValueError(f"{env.id}: actions must have shape {shape}, got {action.shape}")
-    if isinstance(env.action_space, gymnasium.spaces.Discrete):
-        return _checked_choices(env.id, env.action_space, action)
+        raise ValueError(f"{env_id}: actions must have shape {shape}, got {action.shape}")
+    if isinstance(space, gymnasium.spaces.Discrete):
+        return _checked_choices(env_id, space, action)
     action = action.astype(np.float64, copy=False)
     if not np.isfinite(action).all():
         culprit = np.flatnonzero(~np.isfinite(action).all(axis=1))[0]
         raise ValueError(
-            f"{env.id}: the action of environment {culprit} is not finite ({action[culprit]}); "
+            f"{env_id}: the action of environment {culprit} is not finite ({action[culprit]}); "
             "has the policy diverged?"
         )
     return action
@@ -43,13 +36,15 @@ def _checked_choices(env_id: str, space: gymnasium.spaces.Discrete, action: NDAr
     return action.astype(np.int64, copy=False)
 
 
-def checked_state(env: Acted, state: Mapping[str, NDArray], names: tuple[str, ...]) -> None:
+def checked_state(
+    env_id: str, num_envs: int, state: Mapping[str, NDArray], names: tuple[str, ...]
+) -> None:
     """ValueError unless `state` has every one of `names`, with a row for each environment."""
     for name in names:
         if name not in state:
-            raise ValueError(f"{env.id}: the state lacks {name!r}; was it saved from this task?")
+            raise ValueError(f"{env_id}: the state lacks {name!r}; was it saved from this task?")
         rows = len(state[name])
-        if rows != env.num_envs:
+        if rows != num_envs:
             raise ValueError(
-                f"{env.id}: the state holds {rows} environments, this batch {env.num_envs}"
+                f"{env_id}: the state holds {rows} environments, this batch {num_envs}"
             )

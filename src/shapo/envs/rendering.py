@@ -1,5 +1,8 @@
 """Pictures of a MuJoCo model without a screen: EGL where there is one, else OSMesa."""
 
+# MuJoCo's extension modules hide their names from a type checker.
+# pyright: reportAttributeAccessIssue=false
+
 import ctypes
 import importlib
 import os
@@ -22,7 +25,7 @@ class RenderingUnavailable(RuntimeError):
 
 
 def backend() -> str:
-    """Which OpenGL to draw with: `MUJOCO_GL` if set, else the first of egl and osmesa that is installed.
+    """Which OpenGL to draw with: `MUJOCO_GL` if set, else egl or osmesa, whichever is installed.
 
     Asked before any OpenGL is imported, because PyOpenGL cannot change its mind afterwards.
     """
@@ -77,7 +80,7 @@ class Renderer:
         height: int = 480,
         decorate: Callable[[mujoco.MjvScene], None] | None = None,
     ) -> NDArray[np.uint8]:
-        """What `camera` sees, [height, width, 3]; `decorate` may add geoms to the scene before it is drawn."""
+        """What `camera` sees, [height, width, 3]; `decorate` may add geoms to the scene first."""
         if self._size != (width, height):
             self._open(width, height)
         self._gl.make_current()  # pyright: ignore[reportOptionalMemberAccess]

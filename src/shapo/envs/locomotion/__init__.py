@@ -1,8 +1,8 @@
-"""MuJoCo's walking, hopping and swimming robots, equal to Gymnasium's v4 step for step, with a cost.
+"""MuJoCo's robots that walk, hop and swim: Gymnasium's v4, step for step, with a cost.
 
 The cost is a fall, as in the SHAPO paper, or too much speed, as in Safety-Gymnasium.
 """
 
-from .tasks import TASKS, Fall, Speeding, Task
+from shapo.envs.locomotion.tasks import TASKS, Fall, Speeding, Task
 
 __all__ = ["TASKS", "Fall", "Speeding", "Task"]

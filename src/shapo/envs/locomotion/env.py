@@ -1,18 +1,25 @@
-"""A batch of robots on one MjData: their states are the rows of one array, so all but the physics is array arithmetic."""
+"""A batch of robots on one MjData.
+
+Their states are the rows of one array, so that all but the physics is array arithmetic.
+"""
+
+# MuJoCo's extension modules hide their names from a type checker.
+# pyright: reportAttributeAccessIssue=false
 
 from collections.abc import Mapping
+from typing import Any
 
 import gymnasium
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import checked_action, checked_state
-from ..protocol import Step
-from ..rendering import Renderer
-from . import generators
-from .models import load
-from .tasks import HORIZON, TASKS
+from shapo.envs.checks import checked_action, checked_state
+from shapo.envs.locomotion import generators
+from shapo.envs.locomotion.models import load
+from shapo.envs.locomotion.tasks import HORIZON, TASKS
+from shapo.envs.protocol import Step
+from shapo.envs.rendering import Renderer
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _SAVED = ("physics", "rng", "elapsed", "place", "obs")
@@ -25,7 +32,7 @@ def _columns(model: mujoco.MjModel, part: mujoco.mjtState) -> slice:
 
 
 class Locomotion:
-    """`num_envs` robots of one task, each equal to Gymnasium's v4 environment reset with `seed + i`."""
+    """Robots of one task, number i equal to Gymnasium's v4 environment reset with `seed + i`."""
 
     num_costs = 1
     horizon = HORIZON
@@ -36,8 +43,10 @@ class Locomotion:
         self.robot = self.task.robot
         self.model = load(self.robot.xml)
         low, high = self.model.actuator_ctrlrange.T.astype(np.float32)
-        self.action_space = gymnasium.spaces.Box(low, high, dtype=np.float32)
-        self.observation_space = gymnasium.spaces.Box(
+        self.action_space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(
+            low, high, dtype=np.float32
+        )
+        self.observation_space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(
             -np.inf, np.inf, (self.robot.observations,), np.float64
         )
         # One MjData serves all: mj_step depends on nothing but the state that a row holds.
@@ -58,7 +67,7 @@ class Locomotion:
         self._renderer: Renderer | None = None
 
     def reset(self, seed: int | None = None) -> NDArray[np.float64]:
-        """Begin new episodes; environment i draws from `seed + i`, as Gymnasium's `reset(seed=seed + i)` does."""
+        """Begin new episodes; environment i draws as after Gymnasium's `reset(seed=seed + i)`."""
         first = self.seed if seed is None else seed
         self._rng = [generators.seeded(first + i) for i in range(self.num_envs)]
         for i in range(self.num_envs):
@@ -68,7 +77,7 @@ class Locomotion:
 
     def step(self, action: NDArray) -> Step:
         """Apply `action` [n, act] for `frame_skip` physics steps."""
-        action = checked_action(self, action)
+        action = checked_action(self.id, self.num_envs, self.action_space, action)
         if not self._rng:
             raise ValueError(f"{self.id}: call reset() before step()")
         before = self._place.copy()
@@ -87,7 +96,7 @@ class Locomotion:
         last_obs = self._observe()
         ended = np.flatnonzero(terminated | truncated)
         for i in ended:
-            self._begin(i)
+            self._begin(int(i))
         self._obs = self._observe() if len(ended) else last_obs
         return Step(self._obs.copy(), reward, cost, terminated, truncated, last_obs)
 
@@ -103,7 +112,7 @@ class Locomotion:
 
     def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
         """Continue from `get_state()`'s answer."""
-        checked_state(self, state, _SAVED)
+        checked_state(self.id, self.num_envs, state, _SAVED)
         self._physics[:] = state["physics"]
         self._rng = [generators.from_words(words) for words in state["rng"]]
         self._elapsed[:] = state["elapsed"]
@@ -160,7 +169,7 @@ class Locomotion:
         self._measure(i, forces=False)
 
     def _measure(self, i: int, forces: bool = True) -> None:
-        """Read what MuJoCo computed on the way for environment i: its place and, where seen, its senses."""
+        """Read what MuJoCo computed on the way for environment i: its place and its senses."""
         if self.robot.place == "torso":
             self._place[i] = self._torso
         elif self.robot.place == "mass":

@@ -1,4 +1,4 @@
-"""The six robots as Gymnasium's v4 defines them: which model, what is seen, what pays, when it has fallen.
+"""The six robots as Gymnasium's v4 has them: model, what is seen, what pays, when it has fallen.
 
 Nothing here needs MuJoCo, so that a list of tasks costs nothing.
 """
@@ -62,8 +62,8 @@ class Robot:
     velocity_bound: float = np.inf
     """Observed velocities are clipped here."""
     place: Literal["root", "torso", "mass"] = "root"
-    """Whose displacement is the velocity: the root joints', the torso's frame, or the centre of mass. The last two are
-    what MuJoCo computed on the way, one physics step behind the joints."""
+    """Whose displacement is the velocity: the root joints', the torso's, or the centre of mass's.
+    The last two are what MuJoCo computed on the way, one physics step behind the joints."""
     senses: tuple[str, ...] = ()
     """Fields of MjData observed after positions and velocities."""
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .robots import ROBOTS, Robot
+from shapo.envs.locomotion.robots import ROBOTS, Robot
 
 HORIZON = 1000
 
@@ -27,7 +27,8 @@ class Fall:
 class Speeding:
     """Cost 1 in each step faster than `limit`: Safety-Gymnasium's cost.
 
-    Along one axis the velocity keeps its sign, so running backwards is free; along two it is the speed in the plane.
+    Along one axis the velocity keeps its sign, so running backwards is free; along two it is the
+    speed in the plane.
     """
 
     limit: float

@@ -1,0 +1,28 @@
+"""Environments: many at once, NumPy in and out, and cost a signal of its own.
+
+`make` builds them, `table` lists them. Importing this package also makes them known to Gymnasium
+as `shapo/<id>`.
+"""
+
+from shapo.envs import gymnasium_out
+from shapo.envs.gymnasium_in import FromGymnasium, NoCost
+from shapo.envs.listing import Row, table
+from shapo.envs.protocol import BatchEnv, Step
+from shapo.envs.registry import IDS, UnknownEnvironment, canonical, make
+from shapo.envs.saute import Saute
+
+gymnasium_out.register(IDS)
+
+__all__ = [
+    "IDS",
+    "BatchEnv",
+    "FromGymnasium",
+    "NoCost",
+    "Row",
+    "Saute",
+    "Step",
+    "UnknownEnvironment",
+    "canonical",
+    "make",
+    "table",
+]

@@ -1,0 +1,175 @@
+"""Any Gymnasium environment on our contract: cost from `info["cost"]` or from a function of yours.
+
+Every episode begins with an explicit seed that depends only on the environment's seed and the
+episode's number. So the state of any deterministic environment is short and needs no pickle: which
+episode, and the actions taken in it so far.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces.utils import flatten, flatten_space
+from numpy.typing import ArrayLike, NDArray
+
+from shapo.envs.checks import checked_action, checked_state
+from shapo.envs.protocol import Step
+
+CostFunction = Callable[[Any, Any, dict[str, Any]], ArrayLike]
+"""(observation the step led to, action, info) -> cost, or a vector of several costs."""
+
+
+class NoCost(ValueError):
+    """An environment that does not say what its steps cost."""
+
+
+def episode_seed(seed: int, episode: int) -> int:
+    """What an environment seeded with `seed` begins an episode with; the first one, `seed` itself."""
+    if episode == 0:
+        return seed
+    return int(np.random.SeedSequence(seed, spawn_key=(episode,)).generate_state(1)[0])
+
+
+class FromGymnasium:
+    """`num_envs` Gymnasium environments stepped one after the other."""
+
+    def __init__(
+        self,
+        factory: Callable[[], gymnasium.Env],
+        num_envs: int,
+        seed: int = 0,
+        cost: CostFunction | None = None,
+        id: str | None = None,
+    ) -> None:
+        self.num_envs, self.seed = num_envs, seed
+        self._envs = [factory() for _ in range(num_envs)]
+        first = self._envs[0]
+        spec = first.spec
+        self.id = id or (spec.id if spec else type(first.unwrapped).__name__)
+        self.horizon = spec.max_episode_steps if spec else None
+        self._native_space = first.observation_space
+        self.observation_space: gymnasium.spaces.Box[Any] = self._flat_observations()
+        self.action_space = self._flat_actions()
+        self._cost_function = cost
+        self.num_costs = self._count_costs()
+        self._seeds = np.zeros(num_envs, np.int64)
+        self._episode = np.zeros(num_envs, np.int64)
+        self._actions: list[list[NDArray]] = [[] for _ in range(num_envs)]
+
+    def reset(self, seed: int | None = None) -> NDArray[np.float64]:
+        """Begin new episodes, environment i's first one as Gymnasium's `reset(seed=seed + i)`."""
+        self._seeds = (self.seed if seed is None else seed) + np.arange(self.num_envs)
+        self._episode[:] = 0
+        return np.stack([self._begin(i) for i in range(self.num_envs)])
+
+    def step(self, action: NDArray) -> Step:
+        """Step each environment; actions beyond a Box's bounds are clipped to them."""
+        action = checked_action(self.id, self.num_envs, self.action_space, action)
+        last_obs = np.empty((self.num_envs, *self.observation_space.shape))
+        reward = np.empty(self.num_envs)
+        cost = np.empty((self.num_envs, self.num_costs))
+        terminated, truncated = np.zeros((2, self.num_envs), bool)
+        for i, env in enumerate(self._envs):
+            native = self._native_action(action[i])
+            obs, reward[i], terminated[i], truncated[i], info = env.step(native)
+            last_obs[i] = self._flat(obs)
+            cost[i] = self._cost(obs, native, info)
+            self._actions[i].append(action[i].copy())
+        obs = last_obs.copy()
+        for i in np.flatnonzero(terminated | truncated):
+            self._episode[i] += 1
+            obs[i] = self._begin(int(i))
+        cost = cost[:, 0] if self.num_costs == 1 else cost
+        return Step(obs, reward, cost, terminated, truncated, last_obs)
+
+    def get_state(self) -> dict[str, NDArray]:
+        """Seeds, episode numbers, and the actions of the current episodes, padded to the longest."""
+        lengths = np.array([len(taken) for taken in self._actions])
+        actions = np.zeros(
+            (self.num_envs, lengths.max(), *(self.action_space.shape or ())),
+            np.int64 if self._discrete else np.float64,
+        )
+        for row, taken in zip(actions, self._actions, strict=True):
+            if taken:
+                row[: len(taken)] = taken
+        return {
+            "seed": self._seeds.copy(),
+            "episode": self._episode.copy(),
+            "length": lengths,
+            "actions": actions,
+        }
+
+    def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
+        """Play the current episodes again up to where `get_state()` was asked."""
+        checked_state(self.id, self.num_envs, state, ("seed", "episode", "length", "actions"))
+        self._seeds[:], self._episode[:] = state["seed"], state["episode"]
+        obs = np.stack([self._begin(i) for i in range(self.num_envs)])
+        for i, env in enumerate(self._envs):
+            for action in state["actions"][i, : state["length"][i]]:
+                obs[i] = self._flat(env.step(self._native_action(action))[0])
+                self._actions[i].append(action.copy())
+        return obs
+
+    def render(self, index: int = 0, width: int = 480, height: int = 480) -> NDArray[np.uint8]:
+        """The environment's own picture, in the size it draws."""
+        frame = self._envs[index].render()
+        if not isinstance(frame, np.ndarray):
+            raise ValueError(f"{self.id}: make it with render_mode='rgb_array' to draw it")
+        return frame
+
+    def close(self) -> None:
+        """Close every environment."""
+        for env in self._envs:
+            env.close()
+
+    @property
+    def _discrete(self) -> bool:
+        return isinstance(self.action_space, gymnasium.spaces.Discrete)
+
+    def _flat_observations(self) -> gymnasium.spaces.Box:
+        flat = flatten_space(self._native_space)
+        if not isinstance(flat, gymnasium.spaces.Box):
+            raise ValueError(f"{self.id}: cannot make a vector of its observations, {flat}")
+        return gymnasium.spaces.Box(flat.low, flat.high, dtype=np.float64)
+
+    def _flat_actions(self) -> gymnasium.spaces.Box | gymnasium.spaces.Discrete:
+        space = self._envs[0].action_space
+        if isinstance(space, gymnasium.spaces.Box):
+            return gymnasium.spaces.Box(space.low.ravel(), space.high.ravel(), dtype=np.float32)
+        if isinstance(space, gymnasium.spaces.Discrete):
+            return space
+        raise ValueError(f"{self.id}: actions must be a Box or Discrete space, not {space}")
+
+    def _count_costs(self) -> int:
+        """How many costs a step has, found by taking one: a missing cost is noticed at once."""
+        env = self._envs[0]
+        env.reset(seed=0)
+        env.action_space.seed(0)
+        action = env.action_space.sample()
+        obs, _, _, _, info = env.step(action)
+        return np.size(self._cost(obs, action, info))
+
+    def _begin(self, i: int) -> NDArray[np.float64]:
+        self._actions[i] = []
+        seed = episode_seed(int(self._seeds[i]), int(self._episode[i]))
+        return self._flat(self._envs[i].reset(seed=seed)[0])
+
+    def _flat(self, obs: Any) -> NDArray[np.float64]:
+        return np.asarray(flatten(self._native_space, obs), np.float64)
+
+    def _native_action(self, action: NDArray) -> Any:
+        space = self._envs[0].action_space
+        if isinstance(space, gymnasium.spaces.Box):
+            return action.reshape(space.shape).astype(space.dtype).clip(space.low, space.high)
+        return action
+
+    def _cost(self, obs: Any, action: Any, info: dict[str, Any]) -> ArrayLike:
+        if self._cost_function is not None:
+            return self._cost_function(obs, action, info)
+        if "cost" not in info:
+            raise NoCost(
+                f"{self.id}: step() returned no info['cost']; return one, or pass "
+                "cost=function(obs, action, info) to shapo.envs.make"
+            )
+        return info["cost"]

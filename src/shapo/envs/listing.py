@@ -1,0 +1,61 @@
+"""The list of our environments, written from their descriptions without building any."""
+
+from typing import NamedTuple
+
+from shapo.envs.locomotion.tasks import HORIZON
+from shapo.envs.locomotion.tasks import TASKS as LOCOMOTION_TASKS
+
+_SENSORS = {"point": 12, "car": 24}
+_LIDAR_BINS = 16
+_AIMS = {
+    "goal": "reaches goals",
+    "button": "presses the lit button",
+    "push": "pushes a box to goals",
+    "circle": "runs along a circle",
+}
+_PLURALS = {"vase": "moving vases", "button": "wrong buttons"}
+
+
+class Row(NamedTuple):
+    """One line of the list of environments."""
+
+    id: str
+    observations: int
+    actions: int
+    horizon: int
+    cost: str
+    about: str
+
+
+def table() -> list[Row]:
+    """Every environment of ours."""
+    return [*_navigation_rows(), *_locomotion_rows()]
+
+
+def _navigation_rows() -> list[Row]:
+    # Imported here because the package loads a compiler, which nobody but a reader of this needs.
+    from shapo.envs.navigation.tasks import TASKS
+
+    return [
+        Row(
+            id=task.id,
+            observations=_SENSORS[task.robot] + _LIDAR_BINS * sum(o.seen for o in task.objects),
+            actions=2,
+            horizon=task.horizon,
+            cost=_costs([group.kind for group in task.objects if group.costs]),
+            about=f"{task.robot.capitalize()} {_AIMS[task.aim]}",
+        )
+        for task in TASKS.values()
+    ]
+
+
+def _costs(kinds: list[str]) -> str:
+    names = [_PLURALS.get(kind, f"{kind}s") for kind in kinds]
+    return "1 at " + ", ".join(names) if names else "none"
+
+
+def _locomotion_rows() -> list[Row]:
+    return [
+        Row(id, task.robot.observations, task.robot.actions, HORIZON, str(task.cost), task.about)
+        for id, task in LOCOMOTION_TASKS.items()
+    ]

@@ -1,0 +1,91 @@
+"""From an id, or a factory of yours, to a batch of environments."""
+
+import difflib
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import gymnasium
+
+from shapo.envs.gymnasium_in import FromGymnasium
+from shapo.envs.locomotion.tasks import TASKS
+from shapo.envs.protocol import BatchEnv
+
+NAVIGATION = tuple(
+    f"Safety{robot}{aim}{level}-v0"
+    for robot in ("Point", "Car")
+    for aim in ("Goal", "Button", "Push", "Circle")
+    for level in (0, 1, 2)
+)
+LOCOMOTION = tuple(TASKS)
+IDS = NAVIGATION + LOCOMOTION
+"""Every environment of ours."""
+
+
+class UnknownEnvironment(ValueError):
+    """An id that neither we nor Gymnasium know; the message says which known one is nearest."""
+
+
+def make(id: str | Callable[..., Any], num_envs: int, seed: int = 0, **options: Any) -> BatchEnv:
+    """A batch of environments, not yet reset; `seed` is what `reset()` takes if told nothing.
+
+    `id` is one of `IDS`, OpenAI's name of one (`PointGoal1-v0`), any Gymnasium id, or a factory:
+    either a function with an argument `num_envs` that returns a `BatchEnv`, or one that returns a
+    single Gymnasium environment. `options` go to the environment; a Gymnasium one also takes `cost`,
+    a function of (observation, action, info).
+    """
+    if num_envs < 1:
+        raise ValueError(f"num_envs must be at least 1, got {num_envs}")
+    if callable(id):
+        return _from_factory(id, num_envs, seed, options)
+    id = canonical(id)
+    # Imported here so that names, or one family, do not load the physics of all.
+    if id in NAVIGATION:
+        from shapo.envs import navigation
+
+        return navigation.make(id, num_envs, seed, **options)
+    if id in TASKS:
+        from shapo.envs.locomotion.env import Locomotion
+
+        return Locomotion(id, num_envs, seed, **options)
+    cost = options.pop("cost", None)
+    return FromGymnasium(partial(gymnasium.make, id, **options), num_envs, seed, cost, id)
+
+
+def canonical(id: str) -> str:
+    """The one name of an environment that may have several; UnknownEnvironment if it has none."""
+    plain = id.removeprefix("shapo/").removeprefix("Safexp-")
+    for name in (plain, f"Safety{plain}"):
+        if name in IDS:
+            return name
+    # A colon means "import this module first, it registers the environment": Gymnasium's business.
+    if ":" in id or id in gymnasium.registry:
+        return id
+    raise UnknownEnvironment(f"unknown environment {id!r}{_nearest(id)}; `shapo envs` lists them")
+
+
+def _nearest(id: str) -> str:
+    theirs = [name for name in gymnasium.registry if not name.startswith("shapo/")]
+    lowered = {name.lower(): name for name in (*theirs, *IDS)}
+    found = difflib.get_close_matches(id.lower(), lowered, n=1, cutoff=0.5)
+    return f"; did you mean {lowered[found[0]]}?" if found else ""
+
+
+def _from_factory(
+    factory: Callable[..., Any], num_envs: int, seed: int, options: dict[str, Any]
+) -> BatchEnv:
+    if "num_envs" in inspect.signature(factory).parameters:
+        env = factory(num_envs=num_envs, **options)
+        if not isinstance(env, BatchEnv):
+            raise ValueError(
+                f"{_name(factory)} takes num_envs but returned a {type(env).__name__}, "
+                "which is no shapo.envs.BatchEnv"
+            )
+        return env
+    cost = options.pop("cost", None)
+    return FromGymnasium(partial(factory, **options), num_envs, seed, cost, _name(factory))
+
+
+def _name(factory: Callable[..., Any]) -> str:
+    return getattr(factory, "__name__", type(factory).__name__)

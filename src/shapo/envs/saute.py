@@ -1,0 +1,107 @@
+"""Sauté: the remaining safety budget is observed, and the task pays only while some is left."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from shapo.envs.checks import checked_state
+from shapo.envs.protocol import BatchEnv, Step
+
+
+def step_budget(budget: float, discount: float, horizon: int) -> float:
+    """What a whole episode may cost, in the units of the discounted remaining budget."""
+    if discount == 1.0:
+        return budget
+    return budget * (1 - discount**horizon) / (1 - discount) / horizon
+
+
+class Saute:
+    """An environment whose observation ends with what is left of the budget, z, from 1 down.
+
+    Each step z <- (z - cost / d) / discount; where it is not positive, the reward is `unsafe_reward`
+    and `Step.task_reward` still tells what the task paid. Several costs need several budgets, and
+    each has its z. With an infinite budget z stays 1.
+    """
+
+    def __init__(
+        self,
+        env: BatchEnv,
+        budget: float | Sequence[float],
+        discount: float = 0.999,
+        unsafe_reward: float = -1.0,
+    ) -> None:
+        budgets = np.atleast_1d(np.asarray(budget, np.float64))
+        if budgets.shape != (env.num_costs,):
+            raise ValueError(
+                f"Saute: {env.id} has {env.num_costs} cost(s), got {budgets.size} budget(s)"
+            )
+        if not (budgets > 0).all():
+            raise ValueError(
+                f"Saute: the budget must be positive, got {budget}; "
+                "to forbid any cost at all, use a budget below one cost"
+            )
+        if not 0 < discount <= 1:
+            raise ValueError(f"Saute: the discount must lie in (0, 1], got {discount}")
+        if env.horizon is None:
+            raise ValueError(f"Saute: {env.id} has no time limit to spread the budget over")
+        self.env = env
+        self.id, self.num_envs, self.seed = env.id, env.num_envs, getattr(env, "seed", 0)
+        self.num_costs, self.horizon = env.num_costs, env.horizon
+        self.action_space = env.action_space
+        space = env.observation_space
+        self.observation_space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(
+            np.append(space.low, np.full(env.num_costs, -np.inf)),
+            np.append(space.high, np.full(env.num_costs, np.inf)),
+            dtype=np.float64,
+        )
+        self.unsafe_reward = unsafe_reward
+        self._scale = np.array([step_budget(b, discount, env.horizon) for b in budgets])
+        self._discount = np.where(np.isinf(budgets), 1.0, discount)
+        self._left = np.ones((env.num_envs, env.num_costs))
+
+    def reset(self, seed: int | None = None) -> NDArray[np.float64]:
+        """Begin new episodes with the whole budget."""
+        obs = self.env.reset(self.seed if seed is None else seed)
+        self._left[:] = 1.0
+        return self._append(obs, self._left)
+
+    def step(self, action: NDArray) -> Step:
+        """Step, spend, and pay only while something is left."""
+        step = self.env.step(action)
+        cost = step.cost.reshape(self._left.shape)
+        left = (self._left - cost / self._scale) / self._discount
+        ended = step.terminated | step.truncated
+        self._left = np.where(ended[:, None], 1.0, left)
+        task_reward = step.reward if step.task_reward is None else step.task_reward
+        return step._replace(
+            obs=self._append(step.obs, self._left),
+            last_obs=self._append(step.last_obs, left),
+            reward=np.where((left > 0).all(axis=1), step.reward, self.unsafe_reward),
+            task_reward=task_reward,
+        )
+
+    def get_state(self) -> dict[str, NDArray]:
+        """The wrapped environment's state and the remaining budgets."""
+        return {**self.env.get_state(), "saute_left": self._left.copy()}
+
+    def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
+        """Continue from `get_state()`'s answer."""
+        checked_state(self.id, self.num_envs, state, ("saute_left",))
+        obs = self.env.set_state({k: v for k, v in state.items() if k != "saute_left"})
+        self._left = np.array(state["saute_left"])
+        return self._append(obs, self._left)
+
+    def render(self, index: int = 0, width: int = 480, height: int = 480) -> NDArray[np.uint8]:
+        """The wrapped environment's picture."""
+        return self.env.render(index, width, height)
+
+    def close(self) -> None:
+        """Close the wrapped environment."""
+        self.env.close()
+
+    @staticmethod
+    def _append(obs: NDArray, left: NDArray) -> NDArray[np.float64]:
+        return np.concatenate([obs, left], axis=1)
