@@ -35,6 +35,8 @@ class Run(NamedTuple):
     experiment: Experiment
     progress: pd.DataFrame
     """A row per iteration; column names as in `progress.csv`."""
+    custom: dict[str, str]
+    """What was passed as Python objects rather than by name, described."""
     failure: str
     """Why it stopped, as its sweep recorded it in `failure.txt`; empty if it did not fail."""
 
@@ -157,17 +159,18 @@ def _read_run(name: str, folder: Path) -> Run:
     failure_file = folder / "failure.txt"
     failure = failure_file.read_text("utf-8", "replace").strip() if failure_file.exists() else ""
     try:
-        version, experiment = _read_config(folder / "config.json")
+        version, experiment, custom = _read_config(folder / "config.json")
         progress = _read_csv(folder / "progress.csv", needed=("iteration", "steps"))
     except UnreadableRun as error:
         raise UnreadableRun(f"failed: {failure}" if failure else str(error)) from None
-    return Run(name, folder, version, experiment, progress, failure)
+    return Run(name, folder, version, experiment, progress, custom, failure)
 
 
-def _read_config(path: Path) -> tuple[str, Experiment]:
+def _read_config(path: Path) -> tuple[str, Experiment, dict[str, str]]:
     try:
         config = json.loads(path.read_text("utf-8"))
         version, choices = str(config["version"]), dict(config["experiment"])
+        custom = dict(config.get("custom", {}))
     except FileNotFoundError:
         raise UnreadableRun("config.json is missing") from None
     except (OSError, ValueError, KeyError, TypeError):
@@ -184,7 +187,7 @@ def _read_config(path: Path) -> tuple[str, Experiment]:
             value, (int, float) if isinstance(defaults[key], float) else type(defaults[key])
         ):
             raise UnreadableRun(f"config.json: {key} cannot be {value!r}")
-    return version, Experiment(**choices)
+    return version, Experiment(**choices), custom
 
 
 def _read_csv(path: Path, needed: tuple[str, ...], only_these: bool = False) -> pd.DataFrame:
