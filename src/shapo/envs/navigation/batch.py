@@ -16,7 +16,7 @@ from shapo.envs.navigation.stream import skip_double
 @njit(cache=True, nogil=True)
 def _follow_course(rules, state, i, matters):
     """Take every untouched body that MuJoCo does not step to where it is after this step."""
-    row = rules.course[min(state.steps[i] + 1, len(rules.course) - 1)]
+    row = rules.course[state.steps[i] + 1]
     for b in range(rules.num_bodies):
         if state.status[i, b] == ON_COURSE and not matters[b]:
             state.body_q[i, b, 0] = state.body_start[i, b, 0] + row[0]

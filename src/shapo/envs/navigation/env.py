@@ -22,7 +22,7 @@ from shapo.envs.navigation.models import (
     make_model,
 )
 from shapo.envs.navigation.physics import Physics
-from shapo.envs.navigation.state import Rules, State, allocate, make_rules, observation_size
+from shapo.envs.navigation.state import Rules, allocate, make_rules, observation_size
 from shapo.envs.navigation.tasks import TASKS, Task
 from shapo.envs.protocol import Step
 
@@ -37,9 +37,7 @@ class Navigation:
 
     num_costs = 1
 
-    def __init__(
-        self, task: Task, num_envs: int, seed: int = 0, physics: PhysicsChoice = "hybrid"
-    ):
+    def __init__(self, task: Task, num_envs: int, seed: int = 0, physics: PhysicsChoice = "hybrid"):
         if num_envs < 1:
             raise ValueError(f"{task.id}: num_envs must be at least 1, got {num_envs}")
         if physics not in ("hybrid", "mujoco"):

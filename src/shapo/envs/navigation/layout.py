@@ -7,6 +7,7 @@ from numba import njit
 from shapo.envs.navigation import stream
 from shapo.envs.navigation.state import (
     CIRCLE,
+    LOOSE,
     ON_COURSE,
     PRESS_BUTTONS,
     PUSH_BOX,
@@ -21,23 +22,23 @@ BUTTON_PAUSE = 10
 
 
 @njit(cache=True, nogil=True)
-def _draw(rules, j, placed, words, spots):
-    """Draw a place for object j; True if it keeps clear of the first `placed` objects."""
-    x = stream.uniform(words, rules.low[j, 0], rules.high[j, 0])
-    y = stream.uniform(words, rules.low[j, 1], rules.high[j, 1])
+def _clear(rules, j, placed, x, y, spots):
+    """Whether object j at (x, y) keeps clear of the first `placed` objects."""
     for k in range(placed):
-        if k != j:
-            dx, dy = x - spots[k, 0], y - spots[k, 1]
-            if math.sqrt(dx * dx + dy * dy) < rules.keepout[k] + rules.keepout[j]:
-                return False
-    spots[j, 0], spots[j, 1] = x, y
+        dx, dy = x - spots[k, 0], y - spots[k, 1]
+        if k != j and math.sqrt(dx * dx + dy * dy) < rules.keepout[k] + rules.keepout[j]:
+            return False
     return True
 
 
 @njit(cache=True, nogil=True)
 def _place(rules, j, placed, tries, words, spots):
+    """Draw places for object j until one is clear; False if none of `tries` is."""
     for _ in range(tries):
-        if _draw(rules, j, placed, words, spots):
+        x = stream.uniform(words, rules.low[j, 0], rules.high[j, 0])
+        y = stream.uniform(words, rules.low[j, 1], rules.high[j, 1])
+        if _clear(rules, j, placed, x, y, spots):
+            spots[j, 0], spots[j, 1] = x, y
             return True
     return False
 
@@ -114,7 +115,7 @@ def begin(rules, state, i):
         q[0], q[1], q[2] = spots[j, 0], spots[j, 1], rules.body_height
         q[3], q[6] = math.cos(turns[j] / 2), math.sin(turns[j] / 2)
         state.body_start[i, b] = spots[j]
-        state.status[i, b] = ON_COURSE
+        state.status[i, b] = LOOSE if rules.aim == PUSH_BOX else ON_COURSE
     state.steps[i] = 0
     set_goal(rules, state, i)
     state.timer[i] = 0

@@ -18,7 +18,9 @@ ROBOT_RADIUS = {"point": math.hypot(0.15, 0.05), "car": math.hypot(0.155, 0.15)}
 ROBOT_SIZES = {"point": (3, 3), "car": (13, 11)}
 """How many positions and velocities a robot has."""
 VASE_SINK = 4e-5  # deep enough that settling stays below the speed that costs
-GREMLIN_GAP = 1e-12  # above the floor: resting on it exactly, rounding would decide whether it touches
+GREMLIN_GAP = (
+    1e-12  # above the floor: resting on it exactly, rounding would decide whether it touches
+)
 BODY_DENSITY = 0.001
 
 _POINT = """

@@ -7,9 +7,7 @@ from numba import njit
 from shapo.envs.navigation.layout import measure
 from shapo.envs.navigation.state import (
     BUTTON,
-    GREMLIN,
     HAZARD,
-    PILLAR,
     PRESS_BUTTONS,
     PUSH_BOX,
     RUN_CIRCLES,
@@ -49,30 +47,30 @@ def reward(rules, state, touching, i):
 
 
 @njit(cache=True, nogil=True)
-def _costly(rules, state, touching, i, j):
-    kind = rules.kind[j]
-    x, y = state.spots[i, 0, 0], state.spots[i, 0, 1]
-    ox, oy = state.spots[i, j, 0], state.spots[i, j, 1]
-    if kind == HAZARD:
-        return math.sqrt((ox - x) * (ox - x) + (oy - y) * (oy - y)) < rules.size[j]
-    if kind == WALL:
-        return 0 < ox < x or x < ox < 0 or 0 < oy < y or y < oy < 0
-    if kind == VASE:
-        v = state.body_v[i, j - rules.first_body]
-        speed = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-        return touching[i, j] or speed >= VASE_SPEED
-    if kind == BUTTON:
-        is_goal = j == rules.first_solid + state.goal_button[i]
-        return touching[i, j] and not is_goal and state.timer[i] == 0
-    if kind == GREMLIN or kind == PILLAR:
-        return touching[i, j]
-    return False
+def _beyond(x, wall):
+    """Whether `x` is further out than a wall on its side; a wall at 0 is none."""
+    return 0 < wall < x or x < wall < 0
 
 
 @njit(cache=True, nogil=True)
 def cost(rules, state, touching, i):
     """1.0 if anything that costs happened in environment i, else 0.0."""
+    x, y = state.spots[i, 0, 0], state.spots[i, 0, 1]
     for j in range(1, len(rules.kind)):
-        if rules.costs[j] and _costly(rules, state, touching, i, j):
+        if not rules.costs[j]:
+            continue
+        kind, costly = rules.kind[j], touching[i, j]
+        ox, oy = state.spots[i, j, 0], state.spots[i, j, 1]
+        if kind == HAZARD:
+            costly = math.sqrt((ox - x) * (ox - x) + (oy - y) * (oy - y)) < rules.size[j]
+        elif kind == WALL:
+            costly = _beyond(x, ox) or _beyond(y, oy)
+        elif kind == BUTTON:
+            is_goal = j == rules.first_solid + state.goal_button[i]
+            costly = costly and not is_goal and state.timer[i] == 0
+        elif kind == VASE:
+            v = state.body_v[i, j - rules.first_body]
+            costly = costly or math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) >= VASE_SPEED
+        if costly:
             return 1.0
     return 0.0

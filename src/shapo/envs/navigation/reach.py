@@ -25,9 +25,8 @@ def _near(ax, ay, bx, by, distance):
 
 
 @njit(cache=True, nogil=True)
-def _course_travel(rules, steps):
-    a, b = rules.course[steps], rules.course[min(steps + 1, len(rules.course) - 1)]
-    return math.hypot(b[0] - a[0], b[1] - a[1])
+def _course_travel(course, steps):
+    return math.hypot(course[steps + 1, 0] - course[steps, 0], course[steps + 1, 1] - course[steps, 1])
 
 
 @njit(cache=True, nogil=True)
@@ -65,7 +64,7 @@ def needs_mujoco(rules, state, i, matters):
         q = state.body_q[i, b]
         travel = 0.0
         if rules.gremlins and state.status[i, b] == ON_COURSE:
-            travel = _course_travel(rules, state.steps[i])
+            travel = _course_travel(rules.course, state.steps[i])
         if state.status[i, b] == LOOSE or _near(
             x, y, q[0], q[1], reach + rules.body_radius + travel
         ):

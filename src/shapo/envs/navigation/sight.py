@@ -7,6 +7,7 @@ from numba import njit
 from shapo.envs.navigation.state import BUTTON, LIDAR_BINS
 
 _BIN = 2 * math.pi / LIDAR_BINS
+_MASK = LIDAR_BINS - 1  # a power of two, so that & wraps round
 
 
 @njit(cache=True, nogil=True)
@@ -29,11 +30,16 @@ def mark(ahead, aside, reach, lidar):
 
     The two directions next to the object's own get a share that says where between them it lies.
     """
-    brightness = max(0.0, reach - math.sqrt(ahead * ahead + aside * aside)) / reach
-    angle = math.atan2(aside, ahead) % (2 * math.pi)
+    distance = math.sqrt(ahead * ahead + aside * aside)
+    if distance >= reach:
+        return
+    brightness = (reach - distance) / reach
+    angle = math.atan2(aside, ahead)
+    if angle < 0:
+        angle += 2 * math.pi
     k = int(angle / _BIN)
     share = (angle - k * _BIN) / _BIN
-    here, left, right = k % LIDAR_BINS, (k + 1) % LIDAR_BINS, (k - 1) % LIDAR_BINS
+    here, left, right = k & _MASK, (k + 1) & _MASK, (k - 1) & _MASK
     lidar[here] = max(lidar[here], brightness)
     lidar[left] = max(lidar[left], share * brightness)
     lidar[right] = max(lidar[right], (1 - share) * brightness)
