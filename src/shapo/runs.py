@@ -16,6 +16,7 @@ import fcntl
 import importlib.metadata
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,6 +122,16 @@ class Run:
             raise ValueError(
                 f"cannot resume {self.folder} with another config: {'; '.join(changed)}"
             )
+
+    def discard(self) -> None:
+        """Take a run that never began off the disk again; one with any progress stays."""
+        if self.progress:
+            return
+        shutil.rmtree(self.folder / "tensorboard", ignore_errors=True)
+        for path in (*(self.folder / name for name in ("config.json", *TABLES)), self.log):
+            path.unlink(missing_ok=True)
+        (self.folder / "checkpoints").rmdir()
+        self.folder.rmdir()
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

@@ -40,6 +40,10 @@ MakeRecorders = Callable[[Run, int], list[Recorder]]
 """Given the run and the first iteration that will be recorded."""
 
 
+class Terminated(KeyboardInterrupt):
+    """`kill PID`, which unwinds the stack like Ctrl-C does."""
+
+
 class TrainingError(RuntimeError):
     """A training that ended before its time; the message says why and how to go on."""
 
@@ -102,6 +106,10 @@ def train(
         try:
             with Rollout(Task(experiment, env), run.log, patience) as rollout:
                 _iterate(run, rollout, algorithm, watch, recorders)
+        except ValueError:
+            if not resume:
+                run.discard()
+            raise
         except (RolloutError, OSError) as error:
             reason = (
                 f"{error.strerror}: {error.filename or folder}"
@@ -217,10 +225,10 @@ class Stopwatch:
 
 @contextlib.contextmanager
 def _sigterm_raises() -> Iterator[None]:
-    """Let `kill PID` unwind the stack like Ctrl-C does, so that workers and files are closed."""
+    """Have SIGTERM close workers and files, too."""
 
     def leave(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
+        raise Terminated
 
     if threading.current_thread() is not threading.main_thread():
         yield

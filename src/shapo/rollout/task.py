@@ -1,5 +1,6 @@
 """What is trained on: an environment, and Sauté's wrapper around it where the algorithm wants one."""
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,6 +11,14 @@ from shapo.experiment import Experiment
 
 EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
+
+
+def named_factory(name: str) -> EnvFactory | None:
+    """What `module:attribute` stands for; None if `name` is an id instead, which may have a colon, too."""
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        return None
+    return getattr(importlib.import_module(module), attribute, None)
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,7 @@ class Task:
     def build(self, num_envs: int, seed: int) -> BatchEnv:
         """`num_envs` environments, not yet reset; `reset(seed)` gives environment i the seed `seed + i`."""
         choice = self.experiment
-        env = envs.make(self.factory or choice.env, num_envs, seed)
+        env = envs.make(self.factory or named_factory(choice.env) or choice.env, num_envs, seed)
         if env.num_costs != len(choice.cost_limit):
             raise ValueError(
                 f"{choice.env} has {env.num_costs} cost signals but cost_limit is {choice.cost_limit}; "

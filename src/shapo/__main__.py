@@ -1,0 +1,5 @@
+"""`python -m shapo` is `shapo`."""
+
+from shapo.cli import main
+
+main()
