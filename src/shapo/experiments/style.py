@@ -29,6 +29,8 @@ class Look:
     colour: str
     marker: str
     line: LineStyleType = "-"
+    tag_offset: tuple[float, float] = (6, 5)
+    """Where a tag stands beside its point, in points; each look has its side, so tags rarely meet."""
 
     @property
     def marker_size(self) -> float:
@@ -36,17 +38,16 @@ class Look:
         return 11 if self.marker == "*" else 6.5
 
 
-PLAIN = Look(GREY, "o", (0, (4, 1.5)))
+PLAIN = Look(GREY, "o", (0, (4, 1.5)), tag_offset=(4, -10))
 SHAPO = Look(VERMILION, "*")
 SAM = Look(BLUE, "^", (0, (1, 1.2)))
-ALPHA = Look(GREEN, "D", (0, (6, 1.2, 1, 1.2)))
+ALPHA = Look(GREEN, "D", (0, (6, 1.2, 1, 1.2)), tag_offset=(-20, 6))
 
 ALGORITHM_COLOURS = {"cpo": BLUE, "trpo-pid": VERMILION, "crpo": GREEN, "saute": PURPLE}
 
 SETTINGS: dict[Any, Any] = {
-    "figure.dpi": 110,
-    "savefig.dpi": 200,
-    "savefig.bbox": "tight",
+    "figure.dpi": 200,
+    "savefig.dpi": "figure",
     "font.size": 8,
     "axes.titlesize": 9,
     "axes.labelsize": 8,
@@ -65,6 +66,8 @@ SETTINGS: dict[Any, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 7.5,
     "figure.constrained_layout.use": True,
+    "figure.constrained_layout.hspace": 0.04,
+    "figure.constrained_layout.wspace": 0.04,
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
     "svg.hashsalt": "shapo",
@@ -86,6 +89,11 @@ def save(figure: Figure, folder: Path, name: str, formats: tuple[str, ...] = FOR
         figure.savefig(path, metadata=NO_DATE[path.suffix])
     plt.close(figure)
     return paths
+
+
+def margin_note(figure: Figure, text: str) -> None:
+    """Write a small note below everything that is on the picture."""
+    figure.supxlabel(text, x=0.99, ha="right", fontsize=6, color="#707070")
 
 
 def steps_text(steps: float) -> str:

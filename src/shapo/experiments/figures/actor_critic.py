@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 from matplotlib.figure import Figure as Picture
 
 from shapo.experiments.figures import drawing
 from shapo.experiments.figures.figure import Arm, Figure, Result
-from shapo.experiments.figures.tasks import POINT_BUTTON, POINT_GOAL, TASKS, published
+from shapo.experiments.figures.tasks import POINT_BUTTON, POINT_GOAL, published
 from shapo.experiments.style import BLUE, GREEN, PLAIN, SHAPO, Look
 
 PARTS = (
@@ -34,12 +33,7 @@ def arms() -> list[Arm]:
 
 def draw(results: Sequence[Result]) -> Picture:
     """A panel per task, a point per combination."""
-    panels = drawing.by_panel(results)
-    picture, axes = plt.subplots(1, len(panels), figsize=(6, 2.8), squeeze=False)
-    for panel, (name, shown) in zip(axes[0], panels.items(), strict=True):
-        panel.set_title(name)
-        if not drawing.empty(panel, shown):
-            drawing.scatter(panel, shown, TASKS[name].cost_column)
+    picture, _ = drawing.task_row(results)
     drawing.legend(picture, [(label, look) for label, _, _, look in PARTS])
     return picture
 

@@ -42,18 +42,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "list" in options.names:
             print("\n".join(_line(figure) for figure in FIGURES.values()))
             return 0
-        drawn = [_draw(FIGURES[name], options) for name in names]
+        found = _read(options.runs)
+        _explain_skipped(found)
+        drawn = [_draw(FIGURES[name], options, found) for name in names]
     except ValueError as error:
         print(f"shapo figure: {error}", file=sys.stderr)
         return 2
     return 0 if all(drawn) else 1
 
 
-def _draw(figure: Figure, options: argparse.Namespace) -> bool:
+def _draw(figure: Figure, options: argparse.Namespace, found: Runs) -> bool:
     """Draw one figure; False if there is nothing to draw it from."""
     seeds = options.seeds or figure.seeds
     arms = _scaled(figure.arms(), options.steps)
-    found = _read(options.runs) if arms else Runs([], [])
     results = gather(arms, found.runs)
     print(_line(figure))
     lack = need(results, found.runs, seeds)
@@ -65,25 +66,24 @@ def _draw(figure: Figure, options: argparse.Namespace) -> bool:
         found = _read(options.runs)
         results = gather(arms, found.runs)
         lack = need(results, found.runs, seeds)
-    _explain(lack, found)
+    _explain(lack)
     if arms and not any(result.runs for result in results):
         print(
             f"  nothing to draw yet: none of its runs is in {options.runs}; add --run to make them"
         )
         return False
-    paths = save(figure, _cut(results), seeds, Path(options.out))
+    paths = save(figure, _cut(results), Path(options.out))
     print(f"  drawn: {', '.join(map(str, paths))}")
     return True
 
 
-def save(figure: Figure, results: Sequence[Result], seeds: int, out: Path) -> list[Path]:
+def save(figure: Figure, results: Sequence[Result], out: Path) -> list[Path]:
     """Draw a figure, write in its margin what it rests on, and save it in every format."""
     matplotlib.use("agg")
     with style.house_style():
         picture = figure.draw(results)
         if results:
-            note = provenance(results, seeds)
-            picture.text(0.995, -0.012, note, ha="right", va="top", fontsize=6, color="#707070")
+            style.margin_note(picture, provenance(figure, results))
         return style.save(picture, out, figure.name)
 
 
@@ -102,9 +102,12 @@ def _read(folder: str) -> Runs:
     return read_runs(folder) if Path(folder).is_dir() else Runs([], [])
 
 
-def _explain(lack: Need, found: Runs) -> None:
+def _explain_skipped(found: Runs) -> None:
     for folder, reason in found.skipped:
-        print(f"  skipped {folder}: {reason}")
+        print(f"skipped {folder}: {reason}")
+
+
+def _explain(lack: Need) -> None:
     total = lack.complete + len(lack.missing)
     if not total:
         return

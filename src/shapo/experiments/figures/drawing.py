@@ -3,25 +3,28 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse
-from matplotlib.ticker import FuncFormatter
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from shapo.experiments.figures.figure import Result
+from shapo.experiments.figures.tasks import TASKS
 from shapo.experiments.statistics import pareto_front, standard_error
 from shapo.experiments.style import FAINT, Look, steps_text
 from shapo.experiments.table import mean_curve
 
 LABELS = {
     "reward/episode": "return",
-    "cost/episode": "episode cost",
+    "cost/episode": "cost per episode",
     "cost/rate": "cost rate",
     "cost/total": "total cost",
-    "cost/p80": "80th percentile of episode cost",
-    "cost/p95": "95th percentile of episode cost",
+    "cost/p80": "cost, 80th percentile",
+    "cost/p95": "cost, 95th percentile",
     "termination/rate": "terminations per step",
     "termination/total": "total terminations",
 }
@@ -71,15 +74,33 @@ def scatter(axes: Axes, results: Sequence[Result], cost_column: str) -> list[Sco
                 arm.tag,
                 (point.cost, point.reward),
                 textcoords="offset points",
-                xytext=(6, 5),
+                xytext=arm.look.tag_offset,
                 fontsize=6.5,
                 color="#333333",
                 zorder=5,
+                path_effects=[withStroke(linewidth=1.5, foreground="white")],
             )
     axes.set_xlabel(LABELS[cost_column])
     axes.set_ylabel(LABELS["reward/episode"])
     axes.margins(0.16)
+    axes.xaxis.set_major_locator(MaxNLocator(4))
+    if cost_column == "cost/total":
+        count_ticks(axes)
     return scores
+
+
+def task_row(results: Sequence[Result]) -> tuple[Picture, dict[Axes, list[Score | None]]]:
+    """A row of scatters, one per task; returns the picture and the points of each panel."""
+    panels = by_panel(results)
+    picture, axes = plt.subplots(1, len(panels), figsize=(2.25 * len(panels), 2.6), squeeze=False)
+    points = {}
+    for panel, (name, shown) in zip(axes[0], panels.items(), strict=True):
+        panel.set_title(name)
+        if not empty(panel, shown):
+            points[panel] = scatter(panel, shown, TASKS[name].cost_column)
+        if panel is not axes[0, 0]:
+            panel.set_ylabel("")
+    return picture, points
 
 
 def arrow(axes: Axes, before: Score | None, after: Score | None) -> None:
@@ -95,16 +116,13 @@ def arrow(axes: Axes, before: Score | None, after: Score | None) -> None:
     )
 
 
-def front(axes: Axes, scores: Sequence[Score | None], look: Look) -> None:
-    """The outer edge of what the points reach: no return is had at less cost."""
-    points = [point for point in scores if point is not None]
-    if len(points) < 2:
-        return
+def front(axes: Axes, points: Sequence[Score], worst: Score, look: Look) -> None:
+    """The edge of what the points beat, out to the worst return and cost of all."""
     rewards, costs = np.array([p.reward for p in points]), np.array([p.cost for p in points])
     edge = pareto_front(rewards, costs)
-    axes.step(
-        costs[edge], rewards[edge], where="post", color=look.colour, linestyle=look.line, lw=1.1
-    )
+    x = [costs[edge[0]], *costs[edge], worst.cost]
+    y = [worst.reward, *rewards[edge], rewards[edge[-1]]]
+    axes.step(x, y, where="post", color=look.colour, linestyle=look.line, lw=1, zorder=1.5)
 
 
 def curves(axes: Axes, results: Sequence[Result], column: str) -> None:
@@ -139,17 +157,13 @@ def count_ticks(axes: Axes) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: steps_text(x)))
 
 
-def legend(picture: Picture, entries: Sequence[tuple[str, Look]], lines: bool = False) -> None:
-    """One row of entries below the picture, as markers or as lines."""
-    handles = [_line(label, look) for label, look in entries] if lines else markers(entries)
-    picture.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 6))
-
-
-def markers(entries: Sequence[tuple[str, Look]]) -> list[Line2D]:
-    """Legend handles that show each look's marker."""
-    return [
-        Line2D([], [], linestyle="none", label=label, **_marker(look)) for label, look in entries
-    ]
+def legend(
+    picture: Picture, entries: Sequence[tuple[str, Look]], lines: bool = False, columns: int = 6
+) -> None:
+    """The entries above the picture, as markers or as lines."""
+    handles = [_line(*entry) if lines else _point(*entry) for entry in entries]
+    columns = min(columns, len(handles))
+    picture.legend(handles=handles, loc="outside upper center", ncols=columns)
 
 
 def by_panel(results: Sequence[Result]) -> dict[str, list[Result]]:
@@ -179,6 +193,10 @@ def _marker(look: Look) -> dict:
         "markeredgecolor": "white",
         "markeredgewidth": 0.6,
     }
+
+
+def _point(label: str, look: Look) -> Line2D:
+    return Line2D([], [], linestyle="none", label=label, **_marker(look))
 
 
 def _line(label: str, look: Look) -> Line2D:

@@ -103,21 +103,25 @@ def need(results: Sequence[Result], runs: Sequence[Run], seeds: int) -> Need:
     return Need(complete, missing, seconds, measured)
 
 
-def provenance(results: Sequence[Result], seeds: int) -> str:
-    """What the picture rests on, for its margin: number of seeds and steps, had and asked for."""
+def provenance(figure: Figure, results: Sequence[Result]) -> str:
+    """What a picture rests on, for its margin: seeds and steps, there and in the paper."""
     with_runs = [result for result in results if result.runs]
-    counts = [len(result.runs) for result in with_runs]
-    reached = [run.steps for result in with_runs for run in result.runs]
-    asked = max(result.arm.experiment.steps for result in with_runs)
-    text = f"{_span(counts, str)} of {seeds} seeds · {_span(reached, steps_text)} of "
-    text += f"{steps_text(asked)} steps"
+    seeds = _span([len(result.runs) for result in with_runs], str)
+    steps = _span([run.steps for result in with_runs for run in result.runs], steps_text)
+    published = _span([arm.experiment.steps for arm in figure.arms()], steps_text)
     absent = len(results) - len(with_runs)
-    return text + (f" · {absent} of {len(results)} configurations not run" if absent else "")
+    parts = [f"{_of(seeds, str(figure.seeds))} seeds", f"{_of(steps, published)} steps"]
+    parts += [f"{absent} of {len(results)} configurations not run"] if absent else []
+    return " · ".join(parts)
 
 
 def _span(values: Sequence[int], text: Callable[[float], str]) -> str:
     low, high = text(min(values)), text(max(values))
     return low if low == high else f"{low}–{high}"
+
+
+def _of(there: str, wanted: str) -> str:
+    return there if there == wanted else f"{there} of {wanted}"
 
 
 def _speed(env: str, runs: Sequence[Run]) -> float | None:

@@ -46,8 +46,7 @@ def draw(results: Sequence[Result]) -> Picture:
     picture, panel = plt.subplots(figsize=(4.2, 3.2))
     scores = drawing.scatter(panel, results, POINT_GOAL.cost_column)
     known = [point for point in scores if point is not None]
-    worst_return = min(point.reward for point in known)
-    worst_cost = max(point.cost for point in known)
+    worst = drawing.Score(min(p.reward for p in known), 0, max(p.cost for p in known), 0)
     entries = []
     for label in dict.fromkeys(result.arm.label for result in results):
         look = next(result.arm.look for result in results if result.arm.label == label)
@@ -58,13 +57,12 @@ def draw(results: Sequence[Result]) -> Picture:
         ]
         if not own:
             continue
-        drawing.front(panel, own, look)
-        volume = hypervolume(
-            [p.reward for p in own], [p.cost for p in own], worst_return, worst_cost
-        )
+        drawing.front(panel, own, worst, look)
+        rewards, costs = [p.reward for p in own], [p.cost for p in own]
+        volume = hypervolume(rewards, costs, worst.reward, worst.cost)
         entries.append((f"{label} (hypervolume {volume:.3g})", look))
     panel.set_title(f"PIDLag on {POINT_GOAL.name}, labelled by first multiplier")
-    panel.legend(handles=drawing.markers(entries), loc="best")
+    drawing.legend(picture, entries, columns=1)
     return picture
 
 

@@ -30,7 +30,7 @@ def draw(results: Sequence[Result]) -> Picture:
     """A column per baseline: return above, episode cost with its limit below."""
     panels = drawing.by_panel(results)
     picture, axes = plt.subplots(
-        2, len(panels), figsize=(2 * len(panels), 3.6), squeeze=False, sharex="col"
+        2, len(panels), figsize=(2 * len(panels), 3.4), squeeze=False, sharex="col", sharey="row"
     )
     for column, (name, shown) in zip(axes.T, panels.items(), strict=True):
         column[0].set_title(name)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 from matplotlib.figure import Figure as Picture
 
 from shapo.experiments.figures import drawing
@@ -10,7 +9,6 @@ from shapo.experiments.figures.figure import Arm, Figure, Result
 from shapo.experiments.figures.tasks import (
     ALGORITHM_NAMES,
     MAIN_TASKS,
-    TASKS,
     algorithms_on,
     published,
 )
@@ -35,13 +33,8 @@ def arms() -> list[Arm]:
 
 def draw(results: Sequence[Result]) -> Picture:
     """A panel per task; an arrow leads from each baseline to its SHAPO version."""
-    panels = drawing.by_panel(results)
-    picture, axes = plt.subplots(1, len(panels), figsize=(2.3 * len(panels), 2.7), squeeze=False)
-    for panel, (name, shown) in zip(axes[0], panels.items(), strict=True):
-        panel.set_title(name)
-        if drawing.empty(panel, shown):
-            continue
-        scores = drawing.scatter(panel, shown, TASKS[name].cost_column)
+    picture, points = drawing.task_row(results)
+    for panel, scores in points.items():
         for before, after in zip(scores[::2], scores[1::2], strict=True):
             drawing.arrow(panel, before, after)
     entries = [

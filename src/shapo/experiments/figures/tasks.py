@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from shapo import presets
 from shapo.experiment import Experiment
 
 
@@ -39,6 +40,4 @@ def algorithms_on(task: Task) -> list[str]:
 
 def published(task: Task, algo: str, gradient: str, **overrides) -> Experiment:
     """The paper's run of an algorithm on a task, with some choices made differently."""
-    from shapo import presets
-
     return presets.experiment(task.env, algo, gradient, **{"steps": task.steps, **overrides})

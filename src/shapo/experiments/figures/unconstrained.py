@@ -32,7 +32,8 @@ def draw(results: Sequence[Result]) -> Picture:
         for panel, quantity in zip(column, QUANTITIES, strict=True):
             if not drawing.empty(panel, shown):
                 drawing.curves(panel, shown, quantity)
-                panel.label_outer()
+    for panel in axes[:-1].flat:
+        panel.set_xlabel("")
     for panel, quantity in zip(axes[:, 0], QUANTITIES, strict=True):
         panel.set_ylabel(drawing.LABELS[quantity])
     drawing.legend(picture, [("PPO", PLAIN), ("SHAPO-PPO", SHAPO)], lines=True)
