@@ -4,14 +4,17 @@ Gremlins circle, all in step; vases sink into the floor by a hair. Where they st
 not matter. The box has no course: it bounces a little at first, each time differently.
 """
 
+# MuJoCo's extension modules hide their names from a type checker.
+# pyright: reportAttributeAccessIssue=false
+
 from functools import lru_cache
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.envs.navigation.exchange import GREMLIN_FLIGHT
 from shapo.envs.navigation.models import (
+    GREMLIN_FLIGHT,
     ROBOT_SIZES,
     SUBSTEPS,
     bodies_of,

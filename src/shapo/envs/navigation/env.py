@@ -1,5 +1,8 @@
 """Safety-Gym's navigation tasks as a batch of environments."""
 
+# MuJoCo's extension modules hide their names from a type checker.
+# pyright: reportAttributeAccessIssue=false
+
 import difflib
 from collections.abc import Mapping
 from typing import Literal
@@ -22,7 +25,8 @@ from shapo.envs.navigation.models import (
     make_model,
 )
 from shapo.envs.navigation.physics import Physics
-from shapo.envs.navigation.state import Rules, allocate, make_rules, observation_size
+from shapo.envs.navigation.scene import Scene
+from shapo.envs.navigation.state import LIDAR_BINS, Rules, allocate, make_rules, observation_size
 from shapo.envs.navigation.tasks import TASKS, Task
 from shapo.envs.protocol import Step
 
@@ -58,6 +62,7 @@ class Navigation:
         low[sensors:], high[sensors:] = 0.0, 1.0
         self.observation_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float64)
+        self._scene: Scene | None = None
         self.reset(seed)
 
     def reset(self, seed: int) -> NDArray[np.float64]:
@@ -76,12 +81,15 @@ class Navigation:
         n = self.num_envs
         actions = np.ascontiguousarray(action, np.float64)
         if actions.shape != (n, 2):
-            raise ValueError(f"{self.id}: action must have shape ({n}, 2), got {actions.shape}")
+            raise ValueError(f"{self.id}: actions must have shape ({n}, 2), got {actions.shape}")
         state, rules = self._state, self.rules
         count = batch.advance(rules, state, actions, self._matters, self._near, self._touching)
         if count < 0:
             i = -1 - count
-            raise ValueError(f"{self.id}: action[{i}] = {actions[i].tolist()} is not finite")
+            raise ValueError(
+                f"{self.id}: the action of environment {i} is not finite ({actions[i]}); "
+                "has the policy diverged?"
+            )
         for i in self._near[:count].tolist():
             self._physics.step(rules, state, i, actions[i], self._matters[i], self._touching)
         size = self.observation_space.shape[0]
@@ -125,8 +133,27 @@ class Navigation:
         batch.look_all(self.rules, self._state, obs)
         return obs
 
+    def render(self, index: int = 0, width: int = 480, height: int = 480) -> NDArray[np.uint8]:
+        """A picture of environment `index`, [height, width, 3]."""
+        if self._scene is None:
+            self._scene = Scene(self.task)
+        obs = np.empty((self.num_envs, *self.observation_space.shape))
+        batch.look_all(self.rules, self._state, obs)
+        state = self._state
+        return self._scene.picture(
+            state.robot_q[index],
+            state.spots[index],
+            state.body_q[index],
+            obs[index, state.sensors.shape[1] :].reshape(-1, LIDAR_BINS),
+            width,
+            height,
+        )
+
     def close(self) -> None:
-        """Nothing to free."""
+        """Free what drawing needed."""
+        if self._scene is not None:
+            self._scene.close()
+            self._scene = None
 
 
 def make(id: str, num_envs: int, seed: int = 0, physics: PhysicsChoice = "hybrid") -> Navigation:

@@ -11,9 +11,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shapo.envs.navigation.models import GREMLIN_FLIGHT
 from shapo.envs.navigation.state import LOOSE, ON_COURSE, RESTING
 
-GREMLIN_FLIGHT = 0.2  # height that gremlins are pulled to
 AT_REST = 1e-8  # m/s and rad/s: slower than that a body stays where it is
 BACK_ON_COURSE = 1e-9  # m and m/s
 FLOOR, ROBOT, FIRST_PART = 0, 1, 2  # what a geom belongs to; then come solids, then bodies

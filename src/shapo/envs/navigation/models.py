@@ -5,6 +5,9 @@ mocap bodies, and a gremlin is welded to a mocap target of its own. `bodies` say
 part, so that a step pays only for those that matter. Until they are placed, all are out of each other's way.
 """
 
+# MuJoCo's extension modules hide their names from a type checker.
+# pyright: reportAttributeAccessIssue=false
+
 import math
 from functools import lru_cache
 
@@ -17,7 +20,9 @@ SUBSTEP = {"point": 0.002, "car": 0.004}
 ROBOT_RADIUS = {"point": math.hypot(0.15, 0.05), "car": math.hypot(0.155, 0.15)}
 ROBOT_SIZES = {"point": (3, 3), "car": (13, 11)}
 """How many positions and velocities a robot has."""
+TOLERANCE = 1e-12  # of the solver: tight enough that bodies that take no part make no difference
 VASE_SINK = 4e-5  # deep enough that settling stays below the speed that costs
+GREMLIN_FLIGHT = 0.2  # height that gremlins are pulled to
 GREMLIN_GAP = (
     1e-12  # above the floor: resting on it exactly, rounding would decide whether it touches
 )
@@ -109,7 +114,8 @@ def _body(bodies: Objects, k: int, robot: str) -> str:
             for x in (-s, s)
             for y in (-s, s)
         )
-    return f'<body name="body{k}" pos="{10 * (k + 1)} 0 10"><freejoint/>{geoms}</body>'
+    place = f"{10 * (k + 1)} 0 {body_height(bodies)}"
+    return f'<body name="body{k}" pos="{place}"><freejoint/>{geoms}</body>'
 
 
 @lru_cache(maxsize=64)
@@ -120,7 +126,10 @@ def make_model(task: Task, bodies: int) -> mujoco.MjModel:
     if pushed:
         parts = [_body(pushed, k, task.robot) for k in range(bodies)]
         if pushed.kind == "gremlin":
-            targets = "".join(f'<body name="target{k}" mocap="true"/>' for k in range(bodies))
+            targets = "".join(
+                f'<body name="target{k}" mocap="true" pos="{10 * (k + 1)} 0 {GREMLIN_FLIGHT}"/>'
+                for k in range(bodies)
+            )
             welds = "".join(
                 f'<weld body1="target{k}" body2="body{k}" solref="0.02 1.5" relpose="0 0 0 1 0 0 0"/>'
                 for k in range(bodies)
@@ -129,7 +138,7 @@ def make_model(task: Task, bodies: int) -> mujoco.MjModel:
     return mujoco.MjModel.from_xml_string(f"""
 <mujoco>
   <compiler angle="radian" autolimits="true"/>
-  <option timestep="{SUBSTEP[task.robot]}" jacobian="dense"/>
+  <option timestep="{SUBSTEP[task.robot]}" jacobian="dense" tolerance="{TOLERANCE}"/>
   <default>
     <geom condim="6" density="{5 if car else 1}"/>
     <joint damping="0.001"/>
@@ -145,3 +154,9 @@ def make_model(task: Task, bodies: int) -> mujoco.MjModel:
   <actuator>{_CAR_ACTUATORS if car else _POINT_ACTUATORS}</actuator>
   <sensor>{_SENSORS}{_CAR_SENSORS if car else ""}</sensor>
 </mujoco>""")
+
+
+def full_model(task: Task) -> mujoco.MjModel:
+    """The model of `task` with all of its bodies, apart from each other."""
+    bodies = bodies_of(task)
+    return make_model(task, bodies.count if bodies else 0)

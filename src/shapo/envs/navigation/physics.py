@@ -4,6 +4,9 @@ An environment is written into the MjData of a model with just the bodies that m
 is left behind: solver warm starts are cleared, so a step depends on the arrays alone and not on who was here before.
 """
 
+# MuJoCo's extension modules hide their names from a type checker.
+# pyright: reportAttributeAccessIssue=false
+
 import mujoco
 import numpy as np
 from numpy.typing import NDArray

@@ -2,6 +2,9 @@
 
 Everything is seen as an upright circle around its origin; errors are on the safe side. A false alarm costs time, a
 miss would cost truth.
+
+MuJoCo's collision of a cylinder hangs on the last bit of its pose, and bits differ between models with more and with
+fewer bodies. So where a robot could touch something and one of the two is a cylinder, all bodies take part.
 """
 
 import math
@@ -26,7 +29,9 @@ def _near(ax, ay, bx, by, distance):
 
 @njit(cache=True, nogil=True)
 def _course_travel(course, steps):
-    return math.hypot(course[steps + 1, 0] - course[steps, 0], course[steps + 1, 1] - course[steps, 1])
+    return math.hypot(
+        course[steps + 1, 0] - course[steps, 0], course[steps + 1, 1] - course[steps, 1]
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -55,21 +60,23 @@ def needs_mujoco(rules, state, i, matters):
         return True
     x, y = state.robot_q[i, 0], state.robot_q[i, 1]
     reach = rules.robot_radius + rules.step_time * _speed(state.robot_v[i]) + SLACK
-    needed = not rules.closed_form
+    in_reach, loose = False, False
     for j in range(rules.first_solid, rules.first_solid + rules.num_solids):
         if _near(x, y, state.spots[i, j, 0], state.spots[i, j, 1], reach + rules.size[j]):
-            needed = True
-    found = False
+            in_reach = True
     for b in range(rules.num_bodies):
         q = state.body_q[i, b]
         travel = 0.0
         if rules.gremlins and state.status[i, b] == ON_COURSE:
             travel = _course_travel(rules.course, state.steps[i])
-        if state.status[i, b] == LOOSE or _near(
-            x, y, q[0], q[1], reach + rules.body_radius + travel
-        ):
+        if _near(x, y, q[0], q[1], reach + rules.body_radius + travel):
             matters[b] = True
-            found = True
-    if found:
+            in_reach = True
+        elif state.status[i, b] == LOOSE:
+            matters[b] = True
+            loose = True
+    if in_reach and rules.cylinders:
+        matters[:] = True
+    elif in_reach or loose:
         _spread(rules, state, i, matters)
-    return needed or found
+    return in_reach or loose or not rules.closed_form

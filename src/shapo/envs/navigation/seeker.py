@@ -1,5 +1,7 @@
 """A scripted policy that goes for things: for benchmarks and tests, where random actions touch next to nothing."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,6 +9,11 @@ from shapo.envs.navigation.env import Navigation
 
 PATIENCE = 60
 """Steps after which a seeker of everything goes for the next object."""
+
+
+def policy(env: Navigation) -> Callable[[NDArray], NDArray[np.float64]]:
+    """`seek` as a function of observations, which it does not need."""
+    return lambda obs: seek(env)
 
 
 def seek(env: Navigation) -> NDArray[np.float64]:
@@ -56,15 +63,18 @@ def _behind(
     return np.where(lined_up, box, box + 0.6 * away)
 
 
+def _heading(env: Navigation, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    if env.task.robot == "point":
+        return q[:, 2]
+    # The Car's front is its -y side.
+    return 2 * np.arctan2(q[:, 6], q[:, 3]) - np.pi / 2
+
+
 def _steer(
     env: Navigation, q: NDArray[np.float64], towards: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Turn to `towards` and go once the direction is about right."""
-    if env.task.robot == "point":
-        heading = q[:, 2]
-    else:  # the Car's front is its -y side
-        heading = 2 * np.arctan2(q[:, 6], q[:, 3]) - np.pi / 2
-    error = np.arctan2(towards[:, 1], towards[:, 0]) - heading
+    error = np.arctan2(towards[:, 1], towards[:, 0]) - _heading(env, q)
     error = (error + np.pi) % (2 * np.pi) - np.pi
     drive = np.where(np.cos(error) > 0.5, 1.0, 0.0)
     turn = np.clip(2 * error, -1, 1)

@@ -72,6 +72,8 @@ class Rules(NamedTuple):
     """Whether the robot's free motion has a closed form (and may use it)."""
     everything: bool
     """Whether MuJoCo steps everything in every step."""
+    cylinders: bool
+    """Whether cylinders can be touched: pillars, or with the Car's wheels."""
     step_time: float
     """Seconds per step."""
     robot_radius: float
@@ -157,6 +159,7 @@ def make_rules(
         lidar_range=task.lidar_range,
         closed_form=task.robot == "point" and not everything,
         everything=everything,
+        cylinders=task.robot == "car" or bool(task.of_kind("pillar")),
         step_time=step_time,
         robot_radius=robot_radius,
         body_radius=body_radius,
