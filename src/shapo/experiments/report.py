@@ -1,0 +1,183 @@
+"""`shapo report`: one HTML page about many runs, complete in itself, made to be sent to somebody."""
+
+import argparse
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shapo.experiment import Experiment
+from shapo.experiments.groups import Group, comparisons, grouped
+from shapo.experiments.table import Run, Runs, mean_curve, read_episodes, read_runs
+
+CURVES = {
+    "reward/episode": "Return per episode",
+    "cost/episode": "Cost per episode",
+    "cost/rate": "Cost rate",
+    "cost/total": "Total cost",
+    "cost/p95": "Cost per episode, 95th percentile",
+    "gradient/alpha": "α: tail that the perturbation stands for",
+    "gradient/kl": "KL reached by the perturbation",
+    "gradient/cosine": "cos(g, g̃)",
+    "policy/multiplier": "λ: multiplier",
+    "policy/kl": "KL of the update",
+}
+COLUMNS = ("reward/episode", "cost/episode", "cost/rate", "cost/total", "cost/p95")
+POINTS = 300
+"""Points per curve on the page; the runs' files keep them all."""
+DIGITS = 4
+TAIL_FROM = 0.5
+"""Tails are of the episodes after this share of a run."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the report named on the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="shapo report", description="One self-contained HTML page about all runs in a folder."
+    )
+    parser.add_argument("runs", nargs="+", metavar="RUNS", help="run folders, or folders of runs")
+    parser.add_argument("-o", "--out", default="report.html", help="the page (report.html)")
+    parser.add_argument("--title", default="shapo report", help="its title")
+    options = parser.parse_args(argv)
+    try:
+        found = read_runs(*options.runs)
+        if not found.runs and not found.skipped:
+            raise ValueError(f"{' '.join(options.runs)}: no run in there")
+        Path(options.out).write_text(page(found, options.title), "utf-8")
+    except (ValueError, OSError) as error:
+        print(f"shapo report: {error}", file=sys.stderr)
+        return 2
+    for folder, reason in found.skipped:
+        print(f"skipped {folder}: {reason}")
+    print(f"{len(found.runs)} runs in {options.out}")
+    return 0
+
+
+def page(found: Runs, title: str = "shapo report") -> str:
+    """The whole page: markup, style, script and data in one string."""
+    parts = files("shapo.experiments") / "report_page"
+    data = json.dumps(contents(found, title), ensure_ascii=False, separators=(",", ":"))
+    html = (parts / "page.html").read_text("utf-8")
+    for place, text in {
+        "/* page.css */": (parts / "page.css").read_text("utf-8"),
+        "/* charts.js */": (parts / "charts.js").read_text("utf-8"),
+        "/* page.js */": (parts / "page.js").read_text("utf-8"),
+        # The data come last, so that nothing in them is taken for a place; and no "<" in them can
+        # end the script element that holds them.
+        "/* data.json */": data.replace("<", "\\u003c"),
+    }.items():
+        html = html.replace(place, text, 1)
+    return html
+
+
+def contents(found: Runs, title: str) -> dict:
+    """What the page shows, as plain lists and numbers; a missing number is null."""
+    groups = grouped(found.runs)
+    member = {run.folder: index for index, group in enumerate(groups) for run in group.runs}
+    return {
+        "title": title,
+        "curves": CURVES,
+        "columns": {name: CURVES[name] for name in COLUMNS},
+        "groups": [_group(group) for group in groups],
+        "runs": [_run(run, member[run.folder]) for run in found.runs],
+        "comparisons": [
+            [
+                c.env,
+                c.label,
+                c.pairs,
+                _rounded(c.reward),
+                _rounded(c.cost_rate),
+                c.better_reward,
+                c.safer,
+            ]
+            for c in comparisons(found.runs)
+        ],
+        "skipped": [[str(folder), reason] for folder, reason in found.skipped],
+        **_choices([run.experiment for run in found.runs]),
+    }
+
+
+def _group(group: Group) -> dict:
+    curves = {}
+    for column in CURVES:
+        steps, mean, error = mean_curve(group.runs, column)
+        if len(steps):
+            shown = _thinned(len(steps))
+            curves[column] = [_rounded(values[shown]) for values in (steps, mean, error)]
+    return {
+        "env": group.env,
+        "label": group.label,
+        "gradient": group.gradient,
+        "curves": curves,
+        "tail": _tail(group.runs),
+    }
+
+
+def _run(run: Run, group: int) -> dict:
+    shown = _thinned(len(run.progress))
+    curves = {column: run.values(column)[shown] for column in CURVES if column in run.progress}
+    return {
+        "name": run.name,
+        "group": group,
+        "seed": run.experiment.seed,
+        "version": run.version,
+        "state": run.failure or ("finished" if run.finished else "unfinished"),
+        "total": run.experiment.steps,
+        "speed": _number(run.final("time/steps_per_second")),
+        "final": [
+            _number(run.last(name) if name in ("cost/rate", "cost/total") else run.final(name))
+            for name in COLUMNS
+        ],
+        "steps": [int(steps) for steps in run.values("steps")[shown]],
+        "curves": {column: _rounded(values) for column, values in curves.items()},
+    }
+
+
+def _tail(runs: Sequence[Run]) -> list[list[float | None]]:
+    """How often an episode costs more than x: x, and the share of late episodes beyond it."""
+    costs = []
+    for run in runs:
+        episodes = read_episodes(run)
+        late = episodes["steps"].to_numpy(float) > TAIL_FROM * run.steps
+        costs.append(episodes["cost"].to_numpy(float)[late])
+    cost, count = np.unique(np.concatenate(costs), return_counts=True)
+    beyond = 1 - np.cumsum(count) / max(count.sum(), 1)
+    shown = _thinned(len(cost))
+    return [_rounded(cost[shown]), _rounded(beyond[shown])]
+
+
+def _choices(experiments: Sequence[Experiment]) -> dict[str, list]:
+    """Which settings all runs share, and which vary, with their values."""
+    shared, varying = [], []
+    for field in dataclasses.fields(Experiment):
+        values = sorted({getattr(e, field.name) for e in experiments})
+        if len(values) == 1:
+            shared.append([field.name, _text(values[0])])
+        elif values:
+            varying.append([field.name, ", ".join(map(_text, values))])
+    return {"shared": shared, "varying": varying}
+
+
+def _text(value: object) -> str:
+    return " × ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _thinned(count: int) -> NDArray[np.intp]:
+    """At most `POINTS` of so many indices, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(np.intp))
+
+
+def _rounded(values: Sequence[float] | NDArray) -> list[float | None]:
+    return [_number(value) for value in values]
+
+
+def _number(value: float) -> float | int | None:
+    if not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) else float(f"{value:.{DIGITS}g}")

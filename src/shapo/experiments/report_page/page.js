@@ -1,0 +1,194 @@
+"use strict";
+// Puts the data of the page into charts and tables.
+
+(() => {
+  const { html, format } = Charts;
+  const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+  const RULES = {
+    plain: { dash: "5 3", marker: "disc" },
+    sam: { dash: "1.5 2.5", marker: "triangle" },
+    shapo: { dash: "", marker: "star" },
+  };
+  const LEARNING = ["reward/episode", "cost/episode", "cost/rate", "cost/total", "cost/p95"];
+  const DIAGNOSTICS = ["gradient/alpha", "gradient/kl", "gradient/cosine", "policy/multiplier", "policy/kl"];
+  const LOGARITHMIC = new Set(["gradient/alpha", "gradient/kl"]);
+
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const byId = (id) => document.getElementById(id);
+  const hidden = new Set();
+  const labels = [...new Set(data.groups.map((group) => group.label))];
+  const styleOf = (group) => ({ colour: COLOURS[labels.indexOf(group.label) % COLOURS.length], ...RULES[group.gradient] });
+  const columns = Object.keys(data.columns);
+
+  function shownGroups() {
+    return data.groups.filter((group) => group.env === byId("env").value && !hidden.has(group.label));
+  }
+
+  function seriesOf(column) {
+    if (byId("view").value === "groups") {
+      return shownGroups().filter((group) => group.curves[column]).map((group) => {
+        const [x, y, error] = group.curves[column];
+        return { label: group.label, style: styleOf(group), x, y, error };
+      });
+    }
+    const shown = new Set(shownGroups());
+    return data.runs.filter((run) => shown.has(data.groups[run.group]) && run.curves[column])
+      .map((run) => ({ label: run.name, style: styleOf(data.groups[run.group]), x: run.steps, y: run.curves[column] }));
+  }
+
+  function drawCurves(place, names) {
+    byId(place).replaceChildren();
+    for (const name of names) {
+      Charts.lines(byId(place), { title: data.curves[name], series: seriesOf(name), xLabel: "steps", log: LOGARITHMIC.has(name) });
+    }
+  }
+
+  function meanAndError(values) {
+    const known = values.filter((value) => value !== null);
+    if (!known.length) return [null, 0];
+    const mean = known.reduce((a, b) => a + b, 0) / known.length;
+    const squares = known.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+    return [mean, known.length > 1 ? Math.sqrt(squares / (known.length - 1) / known.length) : 0];
+  }
+
+  function drawTradeoff() {
+    const place = byId("tradeoff");
+    place.replaceChildren();
+    for (const cost of ["cost/rate", "cost/total"]) {
+      const points = shownGroups().map((group) => {
+        const runs = data.runs.filter((run) => data.groups[run.group] === group);
+        const [x, xError] = meanAndError(runs.map((run) => run.final[columns.indexOf(cost)]));
+        const [y, yError] = meanAndError(runs.map((run) => run.final[columns.indexOf("reward/episode")]));
+        return { label: group.label, style: styleOf(group), x, xError, y, yError };
+      });
+      Charts.points(place, { title: `Return against ${data.curves[cost].toLowerCase()}`, points, xLabel: data.curves[cost].toLowerCase(), yLabel: "return" });
+    }
+    const tails = shownGroups().map((group) => ({ label: group.label, style: styleOf(group), x: group.tail[0], y: group.tail[1] }));
+    Charts.lines(place, { title: "Tail: share of late episodes that cost more", series: tails, xLabel: "episode cost", log: true });
+  }
+
+  function draw() {
+    drawCurves("learning", LEARNING);
+    drawTradeoff();
+    drawCurves("diagnostics", DIAGNOSTICS);
+    drawLegend();
+  }
+
+  function drawLegend() {
+    const legend = byId("legend");
+    legend.replaceChildren();
+    for (const group of data.groups.filter((g) => g.env === byId("env").value)) {
+      const button = html(legend, "button");
+      button.type = "button";
+      button.setAttribute("aria-pressed", String(!hidden.has(group.label)));
+      Charts.swatch(button, styleOf(group));
+      html(button, "span", "", group.label);
+      button.addEventListener("click", () => {
+        if (!hidden.delete(group.label)) hidden.add(group.label);
+        draw();
+      });
+    }
+  }
+
+  function drawRunTable() {
+    const table = byId("runs");
+    const head = html(html(table, "thead"), "tr");
+    const body = html(table, "tbody");
+    const names = ["run", "environment", "configuration", "seed", "steps", ...columns.map((c) => data.columns[c]), "steps/s", "state"];
+    const rows = data.runs.map((run) => {
+      const group = data.groups[run.group];
+      return [run.name, group.env, group.label, run.seed, run.steps.at(-1), ...run.final, run.speed, run.state];
+    });
+    const fill = () => {
+      body.replaceChildren();
+      for (const row of rows) {
+        const line = html(body, "tr");
+        row.forEach((value, i) => {
+          const isText = typeof value === "string";
+          const cell = html(line, "td", isText ? "" : "number", isText ? value : format(value));
+          if (i === row.length - 1 && value !== "finished") cell.className = "state-bad";
+        });
+      }
+    };
+    names.forEach((name, i) => {
+      const cell = html(head, "th", rows.length && typeof rows[0][i] !== "string" ? "number" : "");
+      cell.scope = "col";
+      const button = html(cell, "button", "", name);
+      button.type = "button";
+      button.addEventListener("click", () => {
+        const down = cell.getAttribute("aria-sort") === "ascending";
+        for (const other of head.children) other.removeAttribute("aria-sort");
+        cell.setAttribute("aria-sort", down ? "descending" : "ascending");
+        rows.sort((a, b) => (down ? -1 : 1) * compare(a[i], b[i], down));
+        fill();
+      });
+    });
+    fill();
+  }
+
+  // Missing numbers come last, whichever way the table is sorted.
+  function compare(a, b, down) {
+    if (a === null || b === null) return (down ? -1 : 1) * ((a === null) - (b === null));
+    return typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
+  }
+
+  function drawTable(place, head, rows) {
+    const table = html(html(place, "div", "wide"), "table");
+    const line = html(html(table, "thead"), "tr");
+    for (const name of head) html(line, "th", "", name);
+    const body = html(table, "tbody");
+    for (const row of rows) {
+      const cells = html(body, "tr");
+      for (const value of row) html(cells, "td", "", value);
+    }
+  }
+
+  function drawComparison() {
+    const place = byId("comparison");
+    place.hidden = !data.comparisons.length;
+    const interval = ([middle, low, high]) => low === null ? `${format(middle)} (one pair: no interval)` : `${format(middle)}  [${format(low)}, ${format(high)}]`;
+    drawTable(
+      place,
+      ["environment", "comparison", "pairs", "return, 95 % interval", "cost rate, 95 % interval", "P(more return)", "P(less cost)"],
+      data.comparisons.map(([env, label, pairs, reward, rate, better, safer]) => [env, label, pairs, interval(reward), interval(rate), better.toFixed(2), safer.toFixed(2)]),
+    );
+  }
+
+  function drawProblems() {
+    const failed = data.runs.filter((run) => run.state !== "finished");
+    const rows = [
+      ...failed.map((run) => [run.name, run.state === "unfinished" ? `unfinished: ${format(run.steps.at(-1))} of ${format(run.total)} steps` : run.state]),
+      ...data.skipped,
+    ];
+    if (rows.length) drawTable(byId("problems"), ["run", "what is wrong"], rows);
+    else html(byId("problems"), "p", "nothing", "Nothing: every run was read and is finished.");
+  }
+
+  function drawSettings() {
+    const place = byId("settings");
+    if (data.varying.length) {
+      html(place, "p", "", "What differs between the runs:");
+      drawTable(place, ["setting", "values"], data.varying);
+    }
+    const shared = html(place, "details");
+    html(shared, "summary", "", `The ${data.shared.length} settings that all runs share`);
+    drawTable(shared, ["setting", "value"], data.shared);
+  }
+
+  document.title = data.title;
+  byId("title").textContent = data.title;
+  const finished = data.runs.filter((run) => run.state === "finished").length;
+  const versions = [...new Set(data.runs.map((run) => run.version))].join(", ");
+  byId("counts").textContent = `${data.runs.length} runs, ${finished} finished · ${data.skipped.length} folders left out` + (versions ? ` · shapo ${versions}` : "");
+  for (const env of [...new Set(data.groups.map((group) => group.env))]) {
+    const option = html(byId("env"), "option", "", env);
+    option.value = env;
+  }
+  byId("env").addEventListener("change", draw);
+  byId("view").addEventListener("change", draw);
+  draw();
+  drawComparison();
+  drawRunTable();
+  drawProblems();
+  drawSettings();
+})();

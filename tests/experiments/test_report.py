@@ -1,0 +1,165 @@
+"""The report, opened in a real browser."""
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+from selenium import webdriver
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select, WebDriverWait
+from synthetic import write_run
+
+from shapo.experiment import Experiment
+from shapo.experiments import report, table
+
+SHORT = Experiment(steps=1_000_000)
+HOSTILE = "<img src=x onerror=document.title='owned'>"
+OPTIONS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
+    "--disable-background-networking --disable-component-update --window-size=1400,1000"
+)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and driver):
+        pytest.fail("the report is tested in Chromium: apt-get install chromium chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for option in OPTIONS.split():
+        options.add_argument(option)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    for seed in range(3):
+        write_run(folder / f"plain-{seed}", SHORT.replace(seed=seed))
+        shapo = SHORT.replace(seed=seed, gradient="shapo", critic_gradient="sam")
+        write_run(folder / f"shapo-{seed}", shapo, skill=1.3)
+        write_run(folder / f"walker-{seed}", SHORT.replace(seed=seed, env="Walker2d-v4"))
+    write_run(folder / HOSTILE, SHORT.replace(seed=9), iterations=20)
+    failed = write_run(folder / "failed", SHORT.replace(seed=10), iterations=5)
+    (failed / "failure.txt").write_text("worker 3 was killed")
+    broken = write_run(folder / "broken", SHORT.replace(seed=11), iterations=5)
+    (broken / "config.json").write_text("{")
+    return folder
+
+
+@pytest.fixture
+def opened(browser, runs, tmp_path):
+    page = tmp_path / "page.html"
+    assert report.main([str(runs), "-o", str(page), "--title", "a <b>title</b>"]) == 0
+    browser.get(page.as_uri())
+    yield browser
+    assert [entry["message"] for entry in browser.get_log("browser")] == []
+
+
+def texts(browser, selector):
+    return [element.text for element in browser.find_elements(By.CSS_SELECTOR, selector)]
+
+
+def column(browser, index):
+    return texts(browser, f"#runs tbody td:nth-child({index + 1})")
+
+
+def test_everything_is_drawn(opened):
+    titles = texts(opened, "figcaption")
+    assert len(titles) == len(report.CURVES) + 3
+    assert "not recorded" not in opened.find_element(By.ID, "learning").text
+    lines = opened.find_elements(By.CSS_SELECTOR, "#learning figure:first-child path.series")
+    assert len(lines) == 2
+    assert len(opened.find_elements(By.CSS_SELECTOR, "#tradeoff figure:first-child .point")) == 2
+    assert "shapo" in opened.find_element(By.ID, "comparison").text
+    assert len(column(opened, 0)) == 11
+
+
+def test_the_curves_pass_through_the_recorded_values(opened, runs):
+    Select(opened.find_element(By.ID, "view")).select_by_value("runs")
+    [run] = [run for run in table.read_runs(runs).runs if run.name == "plain-0"]
+    drawn = opened.execute_script(
+        "return [...document.querySelectorAll('#learning figure:first-child path.series')]"
+        ".map(path => path.getAttribute('d'))"
+    )
+    values = run.values("reward/episode")
+    heights = [[-float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path)] for path in drawn]
+    likeness = [np.corrcoef(h, values)[0, 1] for h in heights if len(h) == len(values)]
+    assert sum(r > 0.99999 for r in likeness) == 1
+
+
+def test_hovering_shows_values(opened):
+    chart = opened.find_element(By.CSS_SELECTOR, "#learning figure:first-child svg")
+    ActionChains(opened).scroll_to_element(chart).move_to_element(chart).perform()
+    tip = opened.find_element(By.ID, "tip")
+    WebDriverWait(opened, 5).until(lambda _: tip.is_displayed())
+    assert tip.text.startswith("steps ")
+    assert re.search(r"trpo-pid · shapo\s+[\d.]+ ± [\d.]+", tip.text)
+    ActionChains(opened).move_to_element(opened.find_element(By.ID, "title")).perform()
+    WebDriverWait(opened, 5).until(lambda _: not tip.is_displayed())
+
+
+def test_the_table_sorts_both_ways(opened):
+    buttons = opened.find_elements(By.CSS_SELECTOR, "#runs th button")
+    index = [button.text for button in buttons].index("Return per episode")
+    opened.execute_script("arguments[0].scrollIntoView({block: 'center'})", buttons[index])
+    before = [float(text) for text in column(opened, index)]
+    assert before != sorted(before)
+    buttons[index].click()
+    assert [float(text) for text in column(opened, index)] == sorted(before)
+    buttons[index].click()
+    assert [float(text) for text in column(opened, index)] == sorted(before, reverse=True)
+
+
+def test_choosing_environment_view_and_groups(opened):
+    first = "#learning figure:first-child path.series"
+    Select(opened.find_element(By.ID, "env")).select_by_value("Walker2d-v4")
+    assert len(opened.find_elements(By.CSS_SELECTOR, first)) == 1
+    Select(opened.find_element(By.ID, "view")).select_by_value("runs")
+    assert len(opened.find_elements(By.CSS_SELECTOR, first)) == 3
+    opened.find_element(By.CSS_SELECTOR, "#legend button").click()
+    assert len(opened.find_elements(By.CSS_SELECTOR, first)) == 0
+
+
+def test_names_are_text_and_never_markup(opened):
+    assert opened.title == "a <b>title</b>"
+    assert HOSTILE in column(opened, 0)
+    assert opened.find_elements(By.TAG_NAME, "img") == []
+
+
+def test_what_failed_is_listed(opened):
+    problems = opened.find_element(By.ID, "problems").text
+    assert "worker 3 was killed" in problems
+    assert "config.json is not a run's configuration" in problems
+    assert "unfinished: 400k of 1M steps" in problems
+
+
+def test_the_page_needs_nothing_else(runs):
+    html = report.page(table.read_runs(runs))
+    assert not re.search(r"(?:src|href)=[\"'](?!data:)", html.split('id="data"')[0])
+    assert "http" not in re.sub(r"http://www.w3.org/2000/svg", "", html)
+
+
+def test_data_cannot_end_their_element(runs):
+    found = table.read_runs(runs)
+    renamed = [run._replace(name="</script><script>alert(1)</script>") for run in found.runs]
+    html = report.page(found._replace(runs=renamed))
+    assert html.count("<script") == 3
+    data = re.search(r'id="data">(.*?)</script>', html, re.DOTALL)
+    assert data
+    assert json.loads(data[1])["runs"][0]["name"] == "</script><script>alert(1)</script>"
+
+
+@pytest.mark.parametrize("arguments", [["no-such-folder"], ["."]])
+def test_bad_input_is_one_line(arguments, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert report.main(arguments) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
