@@ -117,9 +117,9 @@ def _bare_physics(env: envs.BatchEnv, seed: int) -> _BarePhysics:
     if isinstance(env, Locomotion):
         return _BarePhysics(env.model, env.robot.frame_skip, seed)
     if env.id in NAVIGATION:
-        from shapo.envs import (
-            navigation,
-        )  # compiles its physics, which locomotion need not wait for
+        # Loads a compiler, which locomotion need not wait for.
+        from shapo.envs.navigation import models, tasks
 
-        return _BarePhysics(navigation.full_model(env.id), navigation.SUBSTEPS, seed)
+        model = models.full_model(tasks.TASKS[env.id])
+        return _BarePhysics(model, models.SUBSTEPS, seed)
     raise ValueError(f"{env.id}: only our own environments have a bare physics to compare with")

@@ -131,7 +131,8 @@ class FromGymnasium:
         flat = flatten_space(self._native_space)
         if not isinstance(flat, gymnasium.spaces.Box):
             raise ValueError(f"{self.id}: cannot make a vector of its observations, {flat}")
-        return gymnasium.spaces.Box(flat.low, flat.high, dtype=np.float64)
+        low, high = flat.low.astype(np.float64), flat.high.astype(np.float64)
+        return gymnasium.spaces.Box(low, high, dtype=np.float64)
 
     def _flat_actions(self) -> gymnasium.spaces.Box | gymnasium.spaces.Discrete:
         space = self._envs[0].action_space

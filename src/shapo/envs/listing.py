@@ -1,6 +1,7 @@
 """The list of our environments, written from their descriptions without building any."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from shapo.envs.locomotion.tasks import HORIZON
 from shapo.envs.locomotion.tasks import TASKS as LOCOMOTION_TASKS
@@ -9,10 +10,11 @@ _SENSORS = {"point": 12, "car": 24}
 _LIDAR_BINS = 16
 _AIMS = {
     "goal": "reaches goals",
-    "button": "presses the lit button",
+    "button": "presses the lit one of 4 buttons",
     "push": "pushes a box to goals",
     "circle": "runs along a circle",
 }
+_OBSTACLES = ("hazard", "vase", "gremlin", "pillar", "wall")
 _PLURALS = {"vase": "moving vases", "button": "wrong buttons"}
 
 
@@ -43,10 +45,17 @@ def _navigation_rows() -> list[Row]:
             actions=2,
             horizon=task.horizon,
             cost=_costs([group.kind for group in task.objects if group.costs]),
-            about=f"{task.robot.capitalize()} {_AIMS[task.aim]}",
+            about=f"{task.robot.capitalize()} {_AIMS[task.aim]}{_among(task.objects)}",
         )
         for task in TASKS.values()
     ]
+
+
+def _among(objects: Sequence[Any]) -> str:
+    obstacles = [
+        f"{o.count} {o.kind}{'s' * (o.count > 1)}" for o in objects if o.kind in _OBSTACLES
+    ]
+    return f" among {', '.join(obstacles)}" if obstacles else ""
 
 
 def _costs(kinds: list[str]) -> str:

@@ -62,14 +62,14 @@ def canonical(id: str) -> str:
     # A colon means "import this module first, it registers the environment": Gymnasium's business.
     if ":" in id or id in gymnasium.registry:
         return id
-    raise UnknownEnvironment(f"unknown environment {id!r}{_nearest(id)}; `shapo envs` lists them")
+    raise UnknownEnvironment(f"unknown environment {id!r}{_nearest(id)} (`shapo envs` lists them)")
 
 
 def _nearest(id: str) -> str:
     theirs = [name for name in gymnasium.registry if not name.startswith("shapo/")]
     lowered = {name.lower(): name for name in (*theirs, *IDS)}
     found = difflib.get_close_matches(id.lower(), lowered, n=1, cutoff=0.5)
-    return f"; did you mean {lowered[found[0]]}?" if found else ""
+    return f": did you mean {lowered[found[0]]}?" if found else ""
 
 
 def _from_factory(

@@ -14,7 +14,8 @@ Healthy = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]
 """(qpos [n, nq], qvel [n, nv]) -> [n] still on its feet."""
 
 
-def _always(qpos: NDArray, qvel: NDArray) -> NDArray[np.bool_]:
+def always(qpos: NDArray, qvel: NDArray) -> NDArray[np.bool_]:
+    """Healthy whatever happens: a robot that cannot fall."""
     return np.ones(len(qpos), bool)
 
 
@@ -57,7 +58,7 @@ class Robot:
     """Pay per metre and second forward."""
     alive_reward: float = 0.0
     """Pay per step."""
-    healthy: Healthy = _always
+    healthy: Healthy = always
     """A robot that is not has fallen, and its episode ends."""
     velocity_bound: float = np.inf
     """Observed velocities are clipped here."""

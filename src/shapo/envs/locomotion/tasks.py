@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.envs.locomotion.robots import ROBOTS, Robot
+from shapo.envs.locomotion.robots import ROBOTS, Robot, always
 
 HORIZON = 1000
 
@@ -73,7 +73,11 @@ def _robot_name(velocity_id: str) -> str:
 
 
 TASKS = {
-    f"{name}-v4": Task(robot, Fall(), f"{name} runs forward and must not fall")
+    f"{name}-v4": Task(
+        robot,
+        Fall(),
+        f"{name} runs forward and {'cannot' if robot.healthy is always else 'must not'} fall",
+    )
     for name, robot in ROBOTS.items()
 } | {
     id: Task(ROBOTS[_robot_name(id)], cost, f"{_robot_name(id)} runs forward, but not too fast")

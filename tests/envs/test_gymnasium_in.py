@@ -1,0 +1,169 @@
+"""Gymnasium environments on our contract, against the same environments driven by hand."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from shapo import envs
+from shapo.envs.gymnasium_in import episode_seed
+
+
+class Corridor(gymnasium.Env):  # a user's own environment
+    observation_space = spaces.Box(-1, 1, (1,))
+    action_space = spaces.Box(-1, 1, (1,))
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.x = self.np_random.uniform(-0.1, 0.1, 1)
+        return self.x.copy(), {}
+
+    def step(self, action):
+        noise = 0.05 * self.np_random.standard_normal(1)
+        self.x = np.clip(self.x + 0.1 * action + noise, -1, 1)
+        hit = bool(abs(self.x[0]) == 1)
+        return self.x.copy(), float(self.x[0]), hit, False, {"cost": float(hit)}
+
+
+class Counters:  # a user's own batch
+    id, num_costs, horizon = "Counters", 1, 5
+    observation_space = spaces.Box(0, 5, (1,), np.float64)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, num_envs):
+        self.num_envs, self.t = num_envs, np.zeros((num_envs, 1))
+
+    def reset(self, seed):
+        self.t[:] = 0
+        return self.t.copy()
+
+    def step(self, action):
+        last, truncated = self.t + 1, self.t[:, 0] == 4
+        self.t = np.where(truncated[:, None], 0, last)
+        never = np.zeros(self.num_envs, bool)
+        return envs.Step(
+            self.t.copy(), np.ones(self.num_envs), 1.0 * action, never, truncated, last
+        )
+
+    get_state = lambda self: {"t": self.t.copy()}
+    set_state = lambda self, state: state["t"].copy()
+    render = close = lambda self: None
+
+
+class Grid(gymnasium.Env):
+    """Observations that are no Box, actions that are no vector."""
+
+    observation_space = spaces.Dict({"cell": spaces.Discrete(3), "wind": spaces.Box(-1, 1, (2,))})
+    action_space = spaces.Box(-2, 2, (2, 2))
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return {"cell": 1, "wind": np.array([0.5, -0.5], np.float32)}, {}
+
+    def step(self, action):
+        assert self.action_space.contains(action)
+        wind = np.clip(action[0], -1, 1)
+        return {"cell": 2, "wind": wind}, 1.0, False, False, {"cost": 0.0}
+
+
+def too_fast(obs, action, info):
+    return float(abs(obs[2]) > 1.0)
+
+
+def two_costs(obs, action, info):
+    return [obs[0] > 0.0, abs(action[0]) > 1.0]
+
+
+def test_equals_the_environment_driven_by_hand():
+    env = envs.make("Pendulum-v1", 2, cost=too_fast)
+    theirs = [gymnasium.make("Pendulum-v1") for _ in range(2)]
+    first = [other.reset(seed=5 + i)[0] for i, other in enumerate(theirs)]
+    np.testing.assert_array_equal(env.reset(5), first)
+    rng = np.random.default_rng(0)
+    episode = np.zeros(2, int)
+    costs = []
+    for _ in range(450):
+        action = rng.uniform(-2, 2, (2, 1)).astype(np.float32)
+        step = env.step(action)
+        for i, other in enumerate(theirs):
+            obs, reward, terminated, truncated, _ = other.step(action[i])
+            np.testing.assert_array_equal(step.last_obs[i], obs)
+            assert step.reward[i] == reward
+            assert (step.terminated[i], step.truncated[i]) == (terminated, truncated)
+            assert step.cost[i] == float(abs(obs[2]) > 1)
+            if truncated:
+                episode[i] += 1
+                obs, _ = other.reset(seed=episode_seed(5 + i, int(episode[i])))
+            np.testing.assert_array_equal(step.obs[i], obs)
+        costs.append(step.cost)
+    assert (episode == 2).all()
+    assert 0 < np.mean(costs) < 1
+    assert env.horizon == 200
+
+
+def test_episodes_differ_and_do_not_depend_on_the_number_of_environments():
+    seeds = [episode_seed(seed, episode) for seed in range(20) for episode in range(20)]
+    assert len(set(seeds)) == len(seeds)
+    assert episode_seed(7, 0) == 7
+
+
+def test_a_noisy_environment_of_ones_own_resumes_exactly():
+    env, fresh = (envs.make(Corridor, 3) for _ in range(2))
+    assert (env.id, env.num_costs, env.horizon) == ("Corridor", 1, None)
+    env.reset(0)
+    plan = np.random.default_rng(0).uniform(-1, 1, (300, 3, 1))
+    steps = [env.step(action) for action in plan[:200]]
+    assert sum(step.terminated.sum() for step in steps) > 3
+    np.testing.assert_array_equal(fresh.set_state(env.get_state()), steps[-1].obs)
+    for action in plan[200:]:
+        for ours, theirs in zip(env.step(action)[:6], fresh.step(action)[:6], strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_batch_of_ones_own():
+    env = envs.make(Counters, 3)
+    env.reset(0)
+    steps = [env.step(np.array([0, 1, 1])) for _ in range(7)]
+    assert [step.truncated[0] for step in steps] == [False] * 4 + [True] + [False] * 2
+    np.testing.assert_array_equal(steps[4].obs, np.zeros((3, 1)))
+    np.testing.assert_array_equal(steps[4].last_obs, np.full((3, 1), 5))
+
+
+def test_several_costs():
+    env = envs.make("Pendulum-v1", 2, cost=two_costs)
+    env.reset(0)
+    step = env.step(np.array([[0.5], [1.5]]))
+    assert env.num_costs == 2
+    np.testing.assert_array_equal(step.cost[:, 0], step.last_obs[:, 0] > 0)
+    np.testing.assert_array_equal(step.cost[:, 1], [0, 1])
+
+
+def test_observations_and_actions_of_any_shape_become_vectors():
+    env = envs.make(Grid, 1)
+    np.testing.assert_array_equal(env.reset(0), [[0, 1, 0, 0.5, -0.5]])
+    step = env.step(np.array([[0.25, 9.0, 0.0, 0.0]]))
+    np.testing.assert_array_equal(step.obs, [[0, 0, 1, 0.25, 1.0]])
+
+
+def test_no_cost_is_an_error_that_says_what_to_do():
+    with pytest.raises(
+        envs.NoCost, match=r"^CartPole-v1: .*info\['cost'\].*cost=function"
+    ) as error:
+        envs.make("CartPole-v1", 2)
+    assert "\n" not in str(error.value)
+
+
+def test_a_factory_that_returns_no_batch_is_refused():
+    def wrong(num_envs):
+        return Corridor()
+
+    with pytest.raises(ValueError, match="wrong takes num_envs but returned a Corridor"):
+        envs.make(wrong, 2)
+
+
+def test_options_reach_the_environment_and_pictures_need_one():
+    drawn = envs.make("Pendulum-v1", 1, cost=too_fast, g=0.0)
+    still = drawn.reset(0)
+    assert drawn.step(np.zeros((1, 1))).obs[0, 2] == pytest.approx(still[0, 2])
+    with pytest.raises(ValueError, match="Pendulum-v1: make it with render_mode"), pytest.warns():
+        drawn.render()

@@ -1,0 +1,109 @@
+"""Our environments seen by code that knows only Gymnasium."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+import shapo.envs
+
+
+@pytest.fixture(autouse=True)
+def _away_from_the_sources(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log where Gymnasium loads half_cheetah.xml
+
+
+def test_every_environment_is_registered():
+    assert {f"shapo/{id}" for id in shapo.envs.IDS} <= set(gymnasium.registry)
+
+
+@pytest.mark.parametrize("id", ["Walker2d-v4", "SafetyAntVelocity-v1", "SafetyPointGoal1-v0"])
+def test_passes_gymnasiums_own_check(id):
+    env = gymnasium.make(f"shapo/{id}")
+    check_env(env.unwrapped, skip_render_check=True)
+    env.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")
+def test_the_batch_is_gymnasiums_own_batch_of_the_same_task():
+    """Same seed, same actions, autoreset in the same step: nobody could tell them apart."""
+    ours = gymnasium.make_vec("shapo/Hopper-v4", num_envs=3)
+    theirs = SyncVectorEnv(
+        [lambda: gymnasium.make("Hopper-v4")] * 3, autoreset_mode=AutoresetMode.SAME_STEP
+    )
+    assert ours.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    np.testing.assert_array_equal(ours.reset(seed=4)[0], theirs.reset(seed=4)[0])
+    rng = np.random.default_rng(0)
+    ended = 0
+    for _ in range(200):
+        action = rng.uniform(-1, 1, (3, 3))
+        *step, info = ours.step(action)
+        *other, other_info = theirs.step(action)
+        for a, b in zip(step, other, strict=True):
+            np.testing.assert_array_equal(a, b)
+            assert a.dtype == b.dtype
+        assert ("final_obs" in info) == ("final_obs" in other_info)
+        if "final_obs" in info:
+            mask = info["_final_obs"]
+            ended += mask.sum()
+            np.testing.assert_array_equal(mask, other_info["_final_obs"])
+            np.testing.assert_array_equal(info["_final_info"], other_info["_final_info"])
+            for a, b in zip(info["final_obs"], other_info["final_obs"], strict=True):
+                np.testing.assert_array_equal(a, b)
+            np.testing.assert_array_equal(info["final_info"]["cost"][mask], 1.0)
+        np.testing.assert_array_equal(info["cost"], step[2])
+    assert ended > 10
+
+
+@pytest.mark.parametrize("id", ["SafetyPointGoal1-v0", "SafetyWalker2dVelocity-v1"])
+def test_a_client_that_knows_only_gymnasium_plays_full_episodes(id):
+    env = RecordEpisodeStatistics(gymnasium.make_vec(f"shapo/{id}", num_envs=4))
+    env.action_space.seed(0)
+    obs, _ = env.reset(seed=0)
+    lengths = []
+    for _ in range(1001):
+        obs, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        assert env.observation_space.contains(obs)
+        assert reward.shape == terminated.shape == info["cost"].shape == (4,)
+        assert set(np.unique(info["cost"])) <= {0.0, 1.0}
+        ended = terminated | truncated
+        if ended.any():
+            lengths.extend(
+                info["final_info"]["episode"]["l"][ended]
+                if "episode" in info["final_info"]
+                else info["episode"]["l"][ended]
+            )
+    env.close()
+    assert len(lengths) >= 4
+    assert max(lengths) <= 1000
+
+
+def test_sync_vectorisation_builds_on_single_environments():
+    env = gymnasium.make_vec("shapo/Hopper-v4", num_envs=2, vectorization_mode="sync")
+    batch = gymnasium.make_vec("shapo/Hopper-v4", num_envs=2)
+    np.testing.assert_array_equal(env.reset(seed=3)[0], batch.reset(seed=3)[0])
+    env.close()
+
+
+def test_a_single_environment_goes_on_to_the_next_episode():
+    env, batch = gymnasium.make("shapo/Hopper-v4"), shapo.envs.make("Hopper-v4", 1)
+    env.reset(seed=9)
+    batch.reset(9)
+    for action in np.random.default_rng(0).uniform(-1, 1, (200, 3)):
+        obs, reward, terminated, truncated, info = env.step(action)
+        step = batch.step(action[None])
+        np.testing.assert_array_equal(obs, step.last_obs[0])
+        assert (reward, info["cost"]) == (step.reward[0], step.cost[0])
+        if terminated or truncated:
+            np.testing.assert_array_equal(env.reset()[0], step.obs[0])
+
+
+def test_unseeded_resets_differ_and_a_list_of_seeds_is_refused():
+    env = gymnasium.make_vec("shapo/Hopper-v4", num_envs=2)
+    assert not np.array_equal(env.reset(seed=0)[0], env.reset()[0])
+    with pytest.raises(ValueError, match="one integer seeds the batch"):
+        env.reset(seed=[1, 5])

@@ -1,0 +1,95 @@
+"""Names of environments, and the list of them."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from shapo import bench_env, envs
+from shapo.envs import navigation
+from shapo.envs.registry import NAVIGATION
+
+
+@pytest.mark.parametrize(
+    ("alias", "id"),
+    [
+        ("PointGoal1-v0", "SafetyPointGoal1-v0"),
+        ("Safexp-CarButton2-v0", "SafetyCarButton2-v0"),
+        ("shapo/Ant-v4", "Ant-v4"),
+        ("Ant-v4", "Ant-v4"),
+        ("Pendulum-v1", "Pendulum-v1"),
+        ("some.module:Their-v0", "some.module:Their-v0"),
+    ],
+)
+def test_aliases(alias, id):
+    assert envs.canonical(alias) == id
+
+
+@pytest.mark.parametrize(
+    ("wrong", "nearest"),
+    [
+        ("SafetyPointGaol1-v0", "SafetyPointGoal1-v0"),
+        ("pointgoal1-v0", "SafetyPointGoal1-v0"),
+        ("SafetyAntVelocity-v2", "SafetyAntVelocity-v"),
+        ("ant-v4", "Ant-v4"),
+        ("Pendulm-v1", "Pendulum-v1"),
+    ],
+)
+def test_an_unknown_id_gets_a_suggestion(wrong, nearest):
+    with pytest.raises(envs.UnknownEnvironment, match=f"{wrong}.*did you mean {nearest}") as error:
+        envs.make(wrong, 1)
+    assert "\n" not in str(error.value)
+
+
+def test_nothing_near_means_no_suggestion():
+    with pytest.raises(envs.UnknownEnvironment) as error:
+        envs.make("zzz", 1)
+    assert "did you mean" not in str(error.value)
+
+
+def test_no_environments_are_refused():
+    with pytest.raises(ValueError, match="num_envs must be at least 1, got 0"):
+        envs.make("Ant-v4", 0)
+
+
+def test_the_names_are_those_of_the_tasks():
+    assert set(NAVIGATION) == set(navigation.TASKS)
+    assert [row.id for row in envs.table()] == list(envs.IDS)
+
+
+def test_the_list_tells_the_truth():
+    for row in envs.table():
+        env = envs.make(row.id, 1)
+        assert env.id == row.id
+        assert env.observation_space.shape == (row.observations,)
+        assert env.action_space.shape == (row.actions,)
+        assert env.horizon == row.horizon
+        assert row.cost and row.about
+
+
+def test_the_seed_given_is_the_default_of_reset():
+    env = envs.make("Ant-v4", 2, seed=5)
+    np.testing.assert_array_equal(env.reset(), env.reset(5))
+
+
+def test_importing_the_package_loads_no_physics_and_no_learner():
+    heavy = ("jax", "mujoco", "numba", "matplotlib")
+    code = f"import sys, shapo.envs; print([m for m in {heavy} if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("id", "policy"), [("Hopper-v4", "random"), ("SafetyPointGoal1-v0", "seek")]
+)
+def test_the_speed_of_an_environment_is_consistent(id, policy):
+    speed = bench_env.measure(id, seconds=0.2, policy=policy, num_envs=4)
+    ours, bare = speed["steps_per_second"], speed["bare_physics_steps_per_second"]
+    assert speed["steps"] > 0 and speed["steps"] % 4 == 0
+    assert speed["ratio"] == pytest.approx(ours / bare)
+
+
+def test_the_speed_of_a_foreign_environment_has_nothing_to_compare_with():
+    with pytest.raises(ValueError, match="unknown policy 'walk'"):
+        bench_env.measure("Hopper-v4", policy="walk")
