@@ -109,7 +109,7 @@ def test_hovering_shows_values(opened):
 
 def test_the_table_sorts_both_ways(opened):
     buttons = opened.find_elements(By.CSS_SELECTOR, "#runs th button")
-    index = [button.text for button in buttons].index("Return per episode")
+    index = [button.text for button in buttons].index("return")
     opened.execute_script("arguments[0].scrollIntoView({block: 'center'})", buttons[index])
     before = [float(text) for text in column(opened, index)]
     assert before != sorted(before)

@@ -28,7 +28,13 @@ CURVES = {
     "policy/multiplier": "λ: multiplier",
     "policy/kl": "KL of the update",
 }
-COLUMNS = ("reward/episode", "cost/episode", "cost/rate", "cost/total", "cost/p95")
+COLUMNS = {
+    "reward/episode": "return",
+    "cost/episode": "cost",
+    "cost/rate": "cost rate",
+    "cost/total": "total cost",
+    "cost/p95": "cost, 95th %",
+}
 POINTS = 300
 """Points per curve on the page; the runs' files keep them all."""
 DIGITS = 4
@@ -83,7 +89,7 @@ def contents(found: Runs, title: str) -> dict:
     return {
         "title": title,
         "curves": CURVES,
-        "columns": {name: CURVES[name] for name in COLUMNS},
+        "columns": COLUMNS,
         "groups": [_group(group) for group in groups],
         "runs": [_run(run, member[run.folder]) for run in found.runs],
         "comparisons": [
@@ -114,6 +120,7 @@ def _group(group: Group) -> dict:
         "env": group.env,
         "label": group.label,
         "gradient": group.gradient,
+        "method": group.label.replace(f" · {group.gradient}", "", 1),
         "curves": curves,
         "tail": _tail(group.runs),
     }

@@ -81,10 +81,10 @@ def house_style() -> Iterator[None]:
         yield
 
 
-def save(figure: Figure, folder: Path, name: str, formats: tuple[str, ...] = FORMATS) -> list[Path]:
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write the picture as `folder/name.png`, `.svg` and `.pdf`, close it, and return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.{format}" for format in formats]
+    paths = [folder / f"{name}.{format}" for format in FORMATS]
     for path in paths:
         figure.savefig(path, metadata=NO_DATE[path.suffix])
     plt.close(figure)

@@ -155,7 +155,7 @@ const Charts = (() => {
         svg(marks, "circle", { cx: x(s.x[i]), cy: y(s.y[i]), r: 3, fill: s.style.colour });
       }
       return {
-        head: `${xLabel} ${format(value)}`,
+        head: rows.length ? `${xLabel} ${format(rows[0].s.x[rows[0].i])}` : "",
         rows: rows.map(({ s, i }) => [s.style, s.label, format(s.y[i]) + (s.error ? ` ± ${format(s.error[i])}` : "")]),
       };
     });

@@ -17,7 +17,10 @@
   const byId = (id) => document.getElementById(id);
   const hidden = new Set();
   const labels = [...new Set(data.groups.map((group) => group.label))];
-  const styleOf = (group) => ({ colour: COLOURS[labels.indexOf(group.label) % COLOURS.length], ...RULES[group.gradient] });
+  const methods = [...new Set(data.groups.map((group) => group.method))];
+  // With several methods, a method keeps its colour and the gradient rule is told by line and marker.
+  const rank = (group) => (methods.length > 1 ? methods.indexOf(group.method) : labels.indexOf(group.label));
+  const styleOf = (group) => ({ colour: COLOURS[rank(group) % COLOURS.length], ...RULES[group.gradient] });
   const columns = Object.keys(data.columns);
 
   function shownGroups() {
