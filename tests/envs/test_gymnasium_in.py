@@ -20,7 +20,7 @@ class Corridor(gymnasium.Env):  # a user's own environment
 
     def step(self, action):
         noise = 0.05 * self.np_random.standard_normal(1)
-        self.x = np.clip(self.x + 0.1 * action + noise, -1, 1)
+        self.x = np.clip(self.x + 0.4 * action + noise, -1, 1)
         hit = bool(abs(self.x[0]) == 1)
         return self.x.copy(), float(self.x[0]), hit, False, {"cost": float(hit)}
 

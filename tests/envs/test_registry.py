@@ -90,6 +90,10 @@ def test_the_speed_of_an_environment_is_consistent(id, policy):
     assert speed["ratio"] == pytest.approx(ours / bare)
 
 
-def test_the_speed_of_a_foreign_environment_has_nothing_to_compare_with():
-    with pytest.raises(ValueError, match="unknown policy 'walk'"):
-        bench_env.measure("Hopper-v4", policy="walk")
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [("walk", "unknown policy 'walk'"), ("seek", "Hopper-v4: .*use the random")],
+)
+def test_a_policy_that_does_not_fit_is_refused(policy, message):
+    with pytest.raises(ValueError, match=message):
+        bench_env.measure("Hopper-v4", policy=policy)

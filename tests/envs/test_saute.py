@@ -96,8 +96,8 @@ def test_a_task_without_a_time_limit_is_refused():
 
 
 def test_wraps_a_real_task():
-    env = Saute(envs.make("Hopper-v4", 3, seed=2), 0.5, 0.999)
-    obs = env.reset()
+    env = Saute(envs.make("Hopper-v4", 3), 0.5, 0.999)
+    obs = env.reset(2)
     np.testing.assert_array_equal(obs[:, -1], 1.0)
     np.testing.assert_array_equal(obs[:, :-1], envs.make("Hopper-v4", 3).reset(2))
     assert env.observation_space.contains(obs[0])

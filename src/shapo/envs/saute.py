@@ -48,7 +48,7 @@ class Saute:
         if env.horizon is None:
             raise ValueError(f"Saute: {env.id} has no time limit to spread the budget over")
         self.env = env
-        self.id, self.num_envs, self.seed = env.id, env.num_envs, getattr(env, "seed", 0)
+        self.id, self.num_envs = env.id, env.num_envs
         self.num_costs, self.horizon = env.num_costs, env.horizon
         self.action_space = env.action_space
         space = env.observation_space
@@ -62,9 +62,9 @@ class Saute:
         self._discount = np.where(np.isinf(budgets), 1.0, discount)
         self._left = np.ones((env.num_envs, env.num_costs))
 
-    def reset(self, seed: int | None = None) -> NDArray[np.float64]:
+    def reset(self, seed: int) -> NDArray[np.float64]:
         """Begin new episodes with the whole budget."""
-        obs = self.env.reset(self.seed if seed is None else seed)
+        obs = self.env.reset(seed)
         self._left[:] = 1.0
         return self._append(obs, self._left)
 
