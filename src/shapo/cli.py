@@ -43,6 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.showwarning = _one_line_warning
     try:
         _dispatch(words)
+    except BrokenPipeError:
+        # Whoever reads our output has seen enough (`shapo envs | head`); Python must not try to flush it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (KeyboardInterrupt, Exception) as error:
         if debug:
             raise

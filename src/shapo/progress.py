@@ -53,8 +53,8 @@ class LivePanel:
         total, done = self._experiment.iterations, int(row["iteration"]) + 1
         bar = Table.grid(padding=(0, 2))
         bar.add_row(
-            ProgressBar(total=total, completed=done, width=30),
-            f"{done}/{total} iterations, {int(row['steps']):,} steps",
+            ProgressBar(total=total, completed=done, width=18),
+            f"{done}/{total}   {int(row['steps']):,} steps",
             f"{row['time/steps_per_second']:,.0f} steps/s",
             f"{_clock(time_left(row, total))} left",
         )
@@ -72,7 +72,7 @@ class LivePanel:
         numbers.add_row(
             "cost rate",
             f"{_first(row, 'cost/rate'):.4f}",
-            f"in all {_first(row, 'cost/total'):,.0f}   80 % of episodes ≤ {_first(row, 'cost/p80'):.1f}"
+            f"total {_first(row, 'cost/total'):,.0f}   80 % ≤ {_first(row, 'cost/p80'):.1f}"
             f"   95 % ≤ {_first(row, 'cost/p95'):.1f}",
         )
         numbers.add_row(

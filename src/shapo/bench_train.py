@@ -1,0 +1,57 @@
+"""How fast a whole training is, where its time goes, and how it compares to bare physics on the same cores."""
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from shapo.bench_env import measure
+from shapo.experiment import Experiment
+from shapo.rollout.rollout import available_cores
+from shapo.training import train
+
+PHYSICS_SECONDS = 3.0
+SETTLING = 2
+"""Iterations left out of the average: they compile."""
+
+
+def measure_training(experiment: Experiment, iterations: int) -> dict[str, object]:
+    """Train for a few iterations, records and checkpoints included, and say what took how long.
+
+    Seconds per iteration are medians. `wait` is the time in which the learner had nothing to do but wait for the
+    workers, so the collecting that overlaps with fitting does not show.
+    """
+    if iterations <= SETTLING:
+        raise ValueError(
+            f"iterations is {iterations}; more than {SETTLING} are needed, the first ones compile"
+        )
+    experiment = experiment.replace(steps=iterations * experiment.batch_steps)
+    begin = time.perf_counter()
+    seen: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        run = train(
+            experiment,
+            Path(folder) / "run",
+            watch=lambda row: seen.append(time.perf_counter() - begin),
+        )
+        columns = run.progress
+    spent = columns["time/seconds"][-1] - columns["time/seconds"][SETTLING - 1]
+    speed = (iterations - SETTLING) * experiment.batch_steps / spent
+    split = {
+        name: statistics.median(columns[f"time/{name}"][SETTLING:])
+        for name in ("wait", "actor", "critics", "rest")
+    }
+    physics = measure(experiment.env, PHYSICS_SECONDS)["bare_physics_steps_per_second"]
+    cores = available_cores()
+    return {
+        "env": experiment.env,
+        "algo": experiment.algo,
+        "gradient": experiment.gradient,
+        "iterations": iterations,
+        "steps_per_second": speed,
+        "seconds_per_iteration": split,
+        "first_iteration_seconds": seen[0],
+        "cores": cores,
+        "bare_physics_steps_per_second": float(physics) * cores,
+        "ratio_to_bare_physics": speed / (float(physics) * cores),
+    }
