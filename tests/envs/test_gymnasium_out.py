@@ -19,6 +19,7 @@ def test_every_environment_is_registered():
     assert {f"shapo/{id}" for id in shapo.envs.IDS} <= set(gymnasium.registry)
 
 
+@pytest.mark.filterwarnings("ignore:.*A Box observation space:UserWarning")
 @pytest.mark.parametrize("id", ["Walker2d-v4", "SafetyAntVelocity-v1", "SafetyPointGoal1-v0"])
 def test_passes_gymnasiums_own_check(id):
     env = gymnasium.make(f"shapo/{id}")

@@ -113,8 +113,3 @@ def test_loading_a_model_says_nothing(capfd, tmp_path):
     envs.make("HalfCheetah-v4", 1)
     assert capfd.readouterr() == ("", "")
     assert not list(tmp_path.iterdir())
-
-
-def test_step_before_reset_is_refused():
-    with pytest.raises(ValueError, match=r"Ant-v4: call reset\(\) before step\(\)"):
-        envs.make("Ant-v4", 2).step(np.zeros((2, 8)))

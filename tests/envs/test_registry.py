@@ -68,9 +68,12 @@ def test_the_list_tells_the_truth():
         assert row.cost and row.about
 
 
-def test_the_seed_given_is_the_default_of_reset():
-    env = envs.make("Ant-v4", 2, seed=5)
-    np.testing.assert_array_equal(env.reset(), env.reset(5))
+@pytest.mark.parametrize("id", ["Ant-v4", "SafetyPointGoal1-v0"])
+def test_an_environment_comes_reset_with_its_seed(id):
+    env, other = envs.make(id, 2, seed=5), envs.make(id, 2)
+    other.reset(5)
+    action = np.ones((2, *env.action_space.shape))
+    np.testing.assert_array_equal(env.step(action).obs, other.step(action).obs)
 
 
 def test_importing_the_package_loads_no_physics_and_no_learner():

@@ -42,7 +42,7 @@ class FromGymnasium:
         cost: CostFunction | None = None,
         id: str | None = None,
     ) -> None:
-        self.num_envs, self.seed = num_envs, seed
+        self.num_envs = num_envs
         self._envs = [factory() for _ in range(num_envs)]
         first = self._envs[0]
         spec = first.spec
@@ -56,10 +56,11 @@ class FromGymnasium:
         self._seeds = np.zeros(num_envs, np.int64)
         self._episode = np.zeros(num_envs, np.int64)
         self._actions: list[list[NDArray]] = [[] for _ in range(num_envs)]
+        self.reset(seed)
 
-    def reset(self, seed: int | None = None) -> NDArray[np.float64]:
+    def reset(self, seed: int) -> NDArray[np.float64]:
         """Begin new episodes, environment i's first one as Gymnasium's `reset(seed=seed + i)`."""
-        self._seeds = (self.seed if seed is None else seed) + np.arange(self.num_envs)
+        self._seeds = seed + np.arange(self.num_envs)
         self._episode[:] = 0
         return np.stack([self._begin(i) for i in range(self.num_envs)])
 

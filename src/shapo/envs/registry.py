@@ -28,7 +28,7 @@ class UnknownEnvironment(ValueError):
 
 
 def make(id: str | Callable[..., Any], num_envs: int, seed: int = 0, **options: Any) -> BatchEnv:
-    """A batch of environments, not yet reset; `seed` is what `reset()` takes if told nothing.
+    """A batch of environments, reset with `seed`: environment i draws from `seed + i`.
 
     `id` is one of `IDS`, OpenAI's name of one (`PointGoal1-v0`), any Gymnasium id, or a factory:
     either a function with an argument `num_envs` that returns a `BatchEnv`, or one that returns a

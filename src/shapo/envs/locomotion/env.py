@@ -38,7 +38,7 @@ class Locomotion:
     horizon = HORIZON
 
     def __init__(self, id: str, num_envs: int, seed: int = 0) -> None:
-        self.id, self.num_envs, self.seed = id, num_envs, seed
+        self.id, self.num_envs = id, num_envs
         self.task = TASKS[id]
         self.robot = self.task.robot
         self.model = load(self.robot.xml)
@@ -65,11 +65,11 @@ class Locomotion:
         self._sensed = np.zeros((num_envs, sum(part.size for part in self._senses)))
         self._obs = np.zeros((num_envs, self.robot.observations))
         self._renderer: Renderer | None = None
+        self.reset(seed)
 
-    def reset(self, seed: int | None = None) -> NDArray[np.float64]:
+    def reset(self, seed: int) -> NDArray[np.float64]:
         """Begin new episodes; environment i draws as after Gymnasium's `reset(seed=seed + i)`."""
-        first = self.seed if seed is None else seed
-        self._rng = [generators.seeded(first + i) for i in range(self.num_envs)]
+        self._rng = [generators.seeded(seed + i) for i in range(self.num_envs)]
         for i in range(self.num_envs):
             self._begin(i)
         self._obs = self._observe()
@@ -78,8 +78,6 @@ class Locomotion:
     def step(self, action: NDArray) -> Step:
         """Apply `action` [n, act] for `frame_skip` physics steps."""
         action = checked_action(self.id, self.num_envs, self.action_space, action)
-        if not self._rng:
-            raise ValueError(f"{self.id}: call reset() before step()")
         before = self._place.copy()
         self._ctrl[:] = action
         self._advance()
