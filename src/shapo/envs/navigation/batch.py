@@ -2,9 +2,8 @@
 
 import math
 
-from numba import njit
-
 from shapo.envs.navigation import point
+from shapo.envs.navigation.compiled import copy, entry, fill, inner
 from shapo.envs.navigation.layout import begin, set_goal
 from shapo.envs.navigation.outcome import cost, reward
 from shapo.envs.navigation.reach import needs_mujoco
@@ -13,7 +12,7 @@ from shapo.envs.navigation.state import ON_COURSE
 from shapo.envs.navigation.stream import skip_double
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _follow_course(rules, state, i, matters):
     """Take every untouched body that MuJoCo does not step to where it is after this step."""
     row = rules.course[state.steps[i] + 1]
@@ -22,10 +21,10 @@ def _follow_course(rules, state, i, matters):
             state.body_q[i, b, 0] = state.body_start[i, b, 0] + row[0]
             state.body_q[i, b, 1] = state.body_start[i, b, 1] + row[1]
             state.body_q[i, b, 2] = rules.body_height + row[2]
-            state.body_v[i, b, :3] = row[3:]
+            copy(row[3:], state.body_v[i, b, :3])
 
 
-@njit(cache=True, nogil=True)
+@entry
 def advance(rules, state, actions, matters, near, touching):
     """Move all that moves freely. `near[:count]` are the environments left to MuJoCo; returns count.
 
@@ -35,9 +34,9 @@ def advance(rules, state, actions, matters, near, touching):
         for k in range(actions.shape[1]):
             if not math.isfinite(actions[i, k]):
                 return -1 - i
-    touching[:] = False
     count = 0
     for i in range(len(actions)):
+        fill(False, touching[i])
         if needs_mujoco(rules, state, i, matters[i]):
             near[count] = i
             count += 1
@@ -48,14 +47,14 @@ def advance(rules, state, actions, matters, near, touching):
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _refresh_spots(rules, state, i):
-    state.spots[i, 0] = state.robot_q[i, :2]
+    copy(state.robot_q[i], state.spots[i, 0])
     for b in range(rules.num_bodies):
-        state.spots[i, rules.first_body + b] = state.body_q[i, b, :2]
+        copy(state.body_q[i, b], state.spots[i, rules.first_body + b])
 
 
-@njit(cache=True, nogil=True)
+@entry
 def conclude(rules, state, touching, obs, rewards, costs, terminated, truncated, last_obs):
     """Reward, cost, goals, time and observations after everything moved; ended episodes begin anew."""
     for i in range(len(obs)):
@@ -72,15 +71,15 @@ def conclude(rules, state, touching, obs, rewards, costs, terminated, truncated,
             begin(rules, state, i)
             _look(rules, state, i, obs[i])
         else:
-            obs[i] = last_obs[i]
+            copy(last_obs[i], obs[i])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _look(rules, state, i, obs):
     observe(rules, state.robot_q[i], state.sensors[i], state.spots[i], state.timer[i], obs)
 
 
-@njit(cache=True, nogil=True)
+@entry
 def begin_all(rules, state, obs):
     """Begin an episode in every environment."""
     for i in range(len(obs)):
@@ -88,7 +87,7 @@ def begin_all(rules, state, obs):
         _look(rules, state, i, obs[i])
 
 
-@njit(cache=True, nogil=True)
+@entry
 def look_all(rules, state, obs):
     """What every environment observes now."""
     for i in range(len(obs)):

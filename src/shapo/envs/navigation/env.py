@@ -70,7 +70,7 @@ class Navigation:
         if not 0 <= seed <= 2**32 - self.num_envs:
             raise ValueError(f"{self.id}: seed must be in 0 .. 2**32 - num_envs, got {seed}")
         for i in range(self.num_envs):
-            self._state.words[i] = stream.start(seed + i)
+            stream.start(seed + i, self._state.words[i])
         self._touching[:] = False
         obs = np.empty((self.num_envs, *self.observation_space.shape))
         batch.begin_all(self.rules, self._state, obs)

@@ -8,10 +8,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from shapo.envs.navigation.models import GREMLIN_FLIGHT
+from shapo.envs.navigation.compiled import copy, entry, fill, inner
 from shapo.envs.navigation.state import LOOSE, ON_COURSE, RESTING
 
 AT_REST = 1e-8  # m/s and rad/s: slower than that a body stays where it is
@@ -31,49 +30,46 @@ class Buffers(NamedTuple):
     sensordata: NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@entry
 def load(rules, state, i, action, chosen, buffers):
     """Write environment i, with the bodies in `chosen`, into MuJoCo's memory."""
     nq, nv = state.robot_q.shape[1], state.robot_v.shape[1]
-    buffers.warmstart[:] = 0.0
+    fill(0.0, buffers.warmstart)
     for k in range(len(action)):
         buffers.ctrl[k] = min(1.0, max(-1.0, action[k]))
-    buffers.qpos[:nq] = state.robot_q[i]
-    buffers.qvel[:nv] = state.robot_v[i]
+    copy(state.robot_q[i], buffers.qpos[:nq])
+    copy(state.robot_v[i], buffers.qvel[:nv])
     for s in range(rules.num_solids):
-        j = rules.first_solid + s
-        buffers.mocap_pos[s, :2] = state.spots[i, j]
-        buffers.mocap_pos[s, 2] = 0.1 if rules.gremlins or rules.num_bodies == 0 else 0.5
+        copy(state.spots[i, rules.first_solid + s], buffers.mocap_pos[s, :2])
     for k, b in enumerate(chosen):
-        buffers.qpos[nq + 7 * k : nq + 7 * k + 7] = state.body_q[i, b]
-        buffers.qvel[nv + 6 * k : nv + 6 * k + 6] = state.body_v[i, b]
+        copy(state.body_q[i, b], buffers.qpos[nq + 7 * k : nq + 7 * k + 7])
+        copy(state.body_v[i, b], buffers.qvel[nv + 6 * k : nv + 6 * k + 6])
         if rules.gremlins:
             half = 0.5 * state.turns[i, rules.first_body + b]
             target = buffers.mocap_quat[rules.num_solids + k]
-            target[0], target[1], target[2], target[3] = math.cos(half), 0.0, 0.0, math.sin(half)
-            buffers.mocap_pos[rules.num_solids + k, 2] = GREMLIN_FLIGHT
+            target[0], target[3] = math.cos(half), math.sin(half)
 
 
-@njit(cache=True, nogil=True)
-def aim(state, i, chosen, swing, first, buffers):
+@entry
+def aim(starts, chosen, swing, targets):
     """Pull the gremlins in `chosen` to where they should be after one substep."""
     for k, b in enumerate(chosen):
-        buffers.mocap_pos[first + k, 0] = state.body_start[i, b, 0] + swing[0]
-        buffers.mocap_pos[first + k, 1] = state.body_start[i, b, 1] + swing[1]
+        targets[k, 0] = starts[b, 0] + swing[0]
+        targets[k, 1] = starts[b, 1] + swing[1]
 
 
-@njit(cache=True, nogil=True)
-def _at_rest(rules, before, q, v):
+@inner
+def _at_rest(before, q, v, step_time):
     """Whether a body neither moves nor has moved in this step."""
     speed, shift = 0.0, 0.0
     for k in range(6):
         speed = max(speed, abs(v[k]))
     for k in range(7):
         shift = max(shift, abs(q[k] - before[k]))
-    return speed <= AT_REST and shift <= AT_REST * rules.step_time
+    return speed <= AT_REST and shift <= AT_REST * step_time
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _on_course(rules, state, i, b):
     """Whether body b is where it would be untouched; if so it is put there exactly."""
     row = rules.course[state.steps[i] + 1]
@@ -92,42 +88,54 @@ def _on_course(rules, state, i, b):
         return False
     q[0], q[1], q[2] = start[0] + row[0], start[1] + row[1], rules.body_height + row[2]
     q[3], q[4], q[5], q[6] = w, 0.0, 0.0, z
-    v[:3], v[3:] = row[3:], 0.0
+    copy(row[3:], v[:3])
+    fill(0.0, v[3:])
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _store_body(rules, state, i, b, qpos, qvel):
-    still = _at_rest(rules, state.body_q[i, b], qpos, qvel)
+    still = _at_rest(state.body_q[i, b], qpos, qvel, rules.step_time)
     untouched = state.status[i, b] == ON_COURSE
-    state.body_q[i, b] = qpos[:7]
-    state.body_v[i, b] = qvel[:6]
+    copy(qpos, state.body_q[i, b])
+    copy(qvel, state.body_v[i, b])
     if rules.everything:
         state.status[i, b] = LOOSE
     elif (rules.gremlins or untouched) and _on_course(rules, state, i, b):
         state.status[i, b] = ON_COURSE
     elif still and not rules.gremlins:
         state.status[i, b] = RESTING
-        state.body_v[i, b] = 0.0
+        fill(0.0, state.body_v[i, b])
     else:
         state.status[i, b] = LOOSE
 
 
-@njit(cache=True, nogil=True)
+@inner
+def _rotation(quaternion, matrix):
+    """Write a quaternion as a rotation matrix, row by row."""
+    w, x, y, z = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    matrix[0] = 1 - 2 * (y * y + z * z)
+    matrix[1] = 2 * (x * y - w * z)
+    matrix[2] = 2 * (x * z + w * y)
+    matrix[3] = 2 * (x * y + w * z)
+    matrix[4] = 1 - 2 * (x * x + z * z)
+    matrix[5] = 2 * (y * z - w * x)
+    matrix[6] = 2 * (x * z - w * y)
+    matrix[7] = 2 * (y * z + w * x)
+    matrix[8] = 1 - 2 * (x * x + y * y)
+
+
+@entry
 def store(rules, state, i, chosen, buffers, owners, contacts, touching):
     """Read environment i back, and what its robot touches."""
     nq, nv = state.robot_q.shape[1], state.robot_v.shape[1]
-    state.robot_q[i] = buffers.qpos[:nq]
-    state.robot_v[i] = buffers.qvel[:nv]
-    data, sensors = buffers.sensordata, state.sensors[i]
-    if len(sensors) == len(data):
-        sensors[:] = data
+    copy(buffers.qpos, state.robot_q[i])
+    copy(buffers.qvel, state.robot_v[i])
+    if len(buffers.sensordata) == state.sensors.shape[1]:
+        copy(buffers.sensordata, state.sensors[i])
     else:
-        sensors[:15] = data[:15]
-        w, x, y, z = data[15], data[16], data[17], data[18]
-        sensors[15:18] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
-        sensors[18:21] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
-        sensors[21:24] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+        copy(buffers.sensordata, state.sensors[i, :15])
+        _rotation(buffers.sensordata[15:], state.sensors[i, 15:])
     for k, b in enumerate(chosen):
         _store_body(rules, state, i, b, buffers.qpos[nq + 7 * k :], buffers.qvel[nv + 6 * k :])
     for c in range(len(contacts)):

@@ -2,9 +2,8 @@
 
 import math
 
-from numba import njit
-
 from shapo.envs.navigation import stream
+from shapo.envs.navigation.compiled import copy, fill, inner
 from shapo.envs.navigation.state import (
     CIRCLE,
     LOOSE,
@@ -21,7 +20,7 @@ TRIES_PER_GOAL = 10_000
 BUTTON_PAUSE = 10
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _clear(rules, j, placed, x, y, spots):
     """Whether object j at (x, y) keeps clear of the first `placed` objects."""
     for k in range(placed):
@@ -31,7 +30,7 @@ def _clear(rules, j, placed, x, y, spots):
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _place(rules, j, placed, tries, words, spots):
     """Draw places for object j until one is clear; False if none of `tries` is."""
     for _ in range(tries):
@@ -43,7 +42,7 @@ def _place(rules, j, placed, tries, words, spots):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def arrange(rules, words, spots, turns):
     """Draw a whole layout; where an object finds no room, start over."""
     placed, objects = 0, len(rules.kind)
@@ -57,7 +56,7 @@ def arrange(rules, words, spots, turns):
             spots[j, 1] = 0.5 * (rules.low[j, 1] + rules.high[j, 1])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def measure(rules, state, i):
     """Distances that the reward compares: to the goal (Push: box to goal), and robot to box."""
     spots = state.spots[i]
@@ -74,7 +73,7 @@ def measure(rules, state, i):
     return math.sqrt(goal), math.sqrt(box)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def set_goal(rules, state, i):
     """Draw the next goal of environment i; False where there is no room for one."""
     found = True
@@ -83,19 +82,20 @@ def set_goal(rules, state, i):
         found = _place(rules, rules.goal, objects, TRIES_PER_GOAL, state.words[i], state.spots[i])
     elif rules.aim == PRESS_BUTTONS:
         state.goal_button[i] = stream.one_of_four(state.words[i])
-        state.spots[i, rules.goal] = state.spots[i, rules.first_solid + state.goal_button[i]]
+        button = rules.first_solid + state.goal_button[i]
+        copy(state.spots[i, button], state.spots[i, rules.goal])
         state.timer[i] = BUTTON_PAUSE
     state.last_goal[i], state.last_box[i] = measure(rules, state, i)
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def begin(rules, state, i):
     """Begin a new episode in environment i, its random stream going on."""
     spots, turns = state.spots[i], state.turns[i]
     arrange(rules, state.words[i], spots, turns)
-    state.robot_q[i] = 0.0
-    state.robot_v[i] = 0.0
+    fill(0.0, state.robot_q[i])
+    fill(0.0, state.robot_v[i])
     state.robot_q[i, 0], state.robot_q[i, 1] = spots[0, 0], spots[0, 1]
     if len(state.robot_q[i]) == 3:
         state.robot_q[i, 2] = turns[0]
@@ -103,18 +103,18 @@ def begin(rules, state, i):
         state.robot_q[i, 2] = 0.1
         state.robot_q[i, 3], state.robot_q[i, 6] = math.cos(turns[0] / 2), math.sin(turns[0] / 2)
         state.robot_q[i, 9] = 1.0
-    state.sensors[i] = rules.sensors_at_rest
+    copy(rules.sensors_at_rest, state.sensors[i])
     # The magnetic field points along -y of the world.
     state.sensors[i, 9] = -0.5 * math.sin(turns[0])
     state.sensors[i, 10] = -0.5 * math.cos(turns[0])
-    state.body_v[i] = 0.0
     for b in range(rules.num_bodies):
         j = rules.first_body + b
         q = state.body_q[i, b]
-        q[:] = 0.0
+        fill(0.0, q)
+        fill(0.0, state.body_v[i, b])
         q[0], q[1], q[2] = spots[j, 0], spots[j, 1], rules.body_height
         q[3], q[6] = math.cos(turns[j] / 2), math.sin(turns[j] / 2)
-        state.body_start[i, b] = spots[j]
+        copy(spots[j], state.body_start[i, b])
         state.status[i, b] = LOOSE if rules.aim == PUSH_BOX else ON_COURSE
     state.steps[i] = 0
     set_goal(rules, state, i)

@@ -22,6 +22,7 @@ ROBOT_SIZES = {"point": (3, 3), "car": (13, 11)}
 """How many positions and velocities a robot has."""
 TOLERANCE = 1e-12  # of the solver: tight enough that bodies that take no part make no difference
 VASE_SINK = 4e-5  # deep enough that settling stays below the speed that costs
+PILLAR_HEIGHT = 0.5  # of its centre
 GREMLIN_FLIGHT = 0.2  # height that gremlins are pulled to
 GREMLIN_GAP = (
     1e-12  # above the floor: resting on it exactly, rounding would decide whether it touches
@@ -99,9 +100,9 @@ def body_radius(bodies: Objects) -> float:
 
 def _solid(solids: Objects, k: int) -> str:
     shape = "sphere" if solids.kind == "button" else "cylinder"
-    half_height = "" if solids.kind == "button" else " 0.5"
-    geom = f'<geom type="{shape}" size="{solids.size}{half_height}"/>'
-    return f'<body mocap="true" pos="{-10 * (k + 1)} 0 0">{geom}</body>'
+    height = solids.size if solids.kind == "button" else PILLAR_HEIGHT
+    geom = f'<geom type="{shape}" size="{solids.size} {height}"/>'
+    return f'<body mocap="true" pos="{-10 * (k + 1)} 0 {height}">{geom}</body>'
 
 
 def _body(bodies: Objects, k: int, robot: str) -> str:

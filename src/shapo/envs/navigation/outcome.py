@@ -2,8 +2,7 @@
 
 import math
 
-from numba import njit
-
+from shapo.envs.navigation.compiled import inner
 from shapo.envs.navigation.layout import measure
 from shapo.envs.navigation.state import (
     BUTTON,
@@ -19,7 +18,7 @@ REWARD_LIMIT = 10.0
 VASE_SPEED = 1e-4  # a vase that moves this fast was disturbed
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _circling(rules, state, i):
     x, y = state.robot_q[i, 0], state.robot_q[i, 1]
     u, v = state.robot_v[i, 0], state.robot_v[i, 1]
@@ -27,7 +26,7 @@ def _circling(rules, state, i):
     return 0.1 * ((-u * y + v * x) / rho) / (1.0 + abs(rho - rules.size[1]))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def reward(rules, state, touching, i):
     """The reward of environment i, and whether its goal was achieved; the distances are remembered for the next."""
     if rules.aim == RUN_CIRCLES:
@@ -46,13 +45,13 @@ def reward(rules, state, touching, i):
     return min(REWARD_LIMIT, max(-REWARD_LIMIT, gained)), achieved
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _beyond(x, wall):
     """Whether `x` is further out than a wall on its side; a wall at 0 is none."""
     return 0 < wall < x or x < wall < 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cost(rules, state, touching, i):
     """1.0 if anything that costs happened in environment i, else 0.0."""
     x, y = state.spots[i, 0, 0], state.spots[i, 0, 1]

@@ -79,8 +79,9 @@ class Physics:
             mujoco.mj_step(model, data, SUBSTEPS)
         else:
             first = SUBSTEPS * int(state.steps[i])
+            starts, targets = state.body_start[i], buffers.mocap_pos[self._first_target :]
             for k in range(first, first + SUBSTEPS):
-                aim(state, i, chosen, self._swing[k], self._first_target, buffers)
+                aim(starts, chosen, self._swing[k], targets)
                 mujoco.mj_step(model, data)
         mujoco.mj_forward(model, data)
         store(rules, state, i, chosen, buffers, work.owners, data.contact.geom, touching)

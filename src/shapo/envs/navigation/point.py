@@ -6,7 +6,7 @@ pulls on it sideways. Its turn servo is integrated explicitly and chatters; that
 
 import math
 
-from numba import njit
+from shapo.envs.navigation.compiled import inner
 
 SUBSTEP = 0.002
 SUBSTEPS = 10
@@ -21,12 +21,12 @@ GRAVITY, MAGNETIC = 9.81, 0.5
 RADIUS = math.hypot(0.15, 0.05)  # a corner of the arrow
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _clip(x, limit):
     return min(limit, max(-limit, x))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _acceleration(heading, v, forward, turn, drag_time):
     """Acceleration (x, y, heading); `drag_time` > 0 treats drag implicitly over that time, as MuJoCo's Euler does."""
     s, c, w = math.sin(heading), math.cos(heading), v[2]
@@ -42,7 +42,7 @@ def _acceleration(heading, v, forward, turn, drag_time):
     return (fx - sx * aw) / m, (fy - sy * aw) / m, aw
 
 
-@njit(cache=True, nogil=True)
+@inner
 def move(q, v, action):
     """One environment step of the free robot, in place."""
     forward, turn = _clip(action[0], 1.0), _clip(action[1], 1.0)
@@ -56,7 +56,7 @@ def move(q, v, action):
         q[2] += SUBSTEP * v[2]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sense(q, v, action, sensors):
     """Write what the free robot senses under `action`: accelerometer, velocimeter, gyro, magnetometer."""
     s, c = math.sin(q[2]), math.cos(q[2])

@@ -9,32 +9,31 @@ fewer bodies. So where a robot could touch something and one of the two is a cyl
 
 import math
 
-from numba import njit
-
+from shapo.envs.navigation.compiled import fill, inner
 from shapo.envs.navigation.state import LOOSE, ON_COURSE
 
 SLACK = 0.01  # how much further than its speed says a robot gets in one step; its origin is not its centre of mass
 SHOVE = 0.06  # how far a body gets that is hit in this step
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _speed(v):
     return math.sqrt(v[0] * v[0] + v[1] * v[1])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _near(ax, ay, bx, by, distance):
     return (ax - bx) * (ax - bx) + (ay - by) * (ay - by) <= distance * distance
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _course_travel(course, steps):
     return math.hypot(
         course[steps + 1, 0] - course[steps, 0], course[steps + 1, 1] - course[steps, 1]
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _spread(rules, state, i, matters):
     """Whatever a body that matters could hit matters too."""
     grew = True
@@ -52,10 +51,10 @@ def _spread(rules, state, i, matters):
                     grew = True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def needs_mujoco(rules, state, i, matters):
     """Whether environment i must be stepped by MuJoCo; `matters[b]` becomes True for each body that must be there."""
-    matters[:] = rules.everything
+    fill(rules.everything, matters)
     if rules.everything:
         return True
     x, y = state.robot_q[i, 0], state.robot_q[i, 1]
@@ -76,7 +75,7 @@ def needs_mujoco(rules, state, i, matters):
             matters[b] = True
             loose = True
     if in_reach and rules.cylinders:
-        matters[:] = True
+        fill(True, matters)
     elif in_reach or loose:
         _spread(rules, state, i, matters)
     return in_reach or loose or not rules.closed_form

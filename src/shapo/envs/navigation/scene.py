@@ -93,7 +93,8 @@ class Scene:
         camera = mujoco.MjvCamera()
         camera.lookat[:] = 0, 0, 0
         # A robot that runs off stays in the picture.
-        camera.distance = 2.4 * max(self._task.extent + 0.3, float(np.abs(robot[:2]).max()))
+        widest = max(self._task.extent, *(c.size for c in self._task.of_kind("circle")), 0.0)
+        camera.distance = 2.4 * max(widest + 0.3, float(np.abs(robot[:2]).max()))
         camera.azimuth, camera.elevation = 90, -60
         return camera
 

@@ -2,15 +2,14 @@
 
 import math
 
-from numba import njit
-
+from shapo.envs.navigation.compiled import copy, entry, fill, inner
 from shapo.envs.navigation.state import BUTTON, LIDAR_BINS
 
 _BIN = 2 * math.pi / LIDAR_BINS
 _MASK = LIDAR_BINS - 1  # a power of two, so that & wraps round
 
 
-@njit(cache=True, nogil=True)
+@entry
 def axes(q):
     """The robot's height, and its x and y axis in the world, from its positions `q`."""
     if len(q) == 3:
@@ -24,7 +23,7 @@ def axes(q):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def mark(ahead, aside, reach, lidar):
     """Show an object at (`ahead`, `aside`) of the robot in `lidar`: nearer is brighter, `reach` and beyond is dark.
 
@@ -45,12 +44,12 @@ def mark(ahead, aside, reach, lidar):
     lidar[right] = max(lidar[right], (1 - share) * brightness)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def observe(rules, q, sensors, spots, timer, obs):
     """Write the observation of one environment into `obs`."""
     own = len(sensors)
-    obs[:own] = sensors
-    obs[own:] = 0.0
+    copy(sensors, obs[:own])
+    fill(0.0, obs[own:])
     height, ax, ay, az, bx, by, bz = axes(q)
     for j in range(1, len(rules.kind)):
         start = rules.lidar[j]

@@ -1,12 +1,11 @@
 """NumPy's `RandomState` inside compiled code: the Mersenne Twister, word for word.
 
-The state of one stream is 625 words: the 624 of the generator and the position of the next one. `start` takes them
-from NumPy itself; the functions here then draw what `RandomState` would draw.
+The state of one stream is 625 words: the 624 of the generator and the position of the next one.
 """
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
+
+from shapo.envs.navigation.compiled import entry, inner
 
 WORDS = 625
 _N, _M = 624, 397
@@ -14,22 +13,34 @@ _UPPER, _LOWER = np.uint32(0x80000000), np.uint32(0x7FFFFFFF)
 _TWIST = np.uint32(0x9908B0DF)
 
 
-def start(seed: int) -> NDArray[np.uint32]:
-    """The words of `numpy.random.RandomState(seed)`."""
-    state = np.random.RandomState(seed).get_state(legacy=False)["state"]
-    return np.append(state["key"], np.uint32(state["pos"])).astype(np.uint32)
+@entry
+def start(seed, words):
+    """Make `words` those of `numpy.random.RandomState(seed)`."""
+    words[0] = seed
+    for k in range(1, _N):
+        last = np.uint64(words[k - 1])
+        words[k] = np.uint64(1812433253) * (last ^ (last >> np.uint64(30))) + np.uint64(k)
+    words[_N] = _N
 
 
-@njit(cache=True, nogil=True)
+@inner
+def _twist(here, after, far):
+    y = (here & _UPPER) | (after & _LOWER)
+    mixed = far ^ (y >> np.uint32(1))
+    return mixed ^ _TWIST if y & np.uint32(1) else mixed
+
+
+@inner
 def _refill(words):
-    for k in range(_N):
-        y = (words[k] & _UPPER) | (words[(k + 1) % _N] & _LOWER)
-        mixed = words[(k + _M) % _N] ^ (y >> np.uint32(1))
-        words[k] = mixed ^ _TWIST if y & np.uint32(1) else mixed
+    for k in range(_N - _M):
+        words[k] = _twist(words[k], words[k + 1], words[k + _M])
+    for k in range(_N - _M, _N - 1):
+        words[k] = _twist(words[k], words[k + 1], words[k + _M - _N])
+    words[_N - 1] = _twist(words[_N - 1], words[0], words[_M - 1])
     words[_N] = 0
 
 
-@njit(cache=True, nogil=True)
+@entry
 def word(words):
     """The next 32 bits."""
     if words[_N] >= _N:
@@ -43,20 +54,20 @@ def word(words):
     return y
 
 
-@njit(cache=True, nogil=True)
+@entry
 def uniform(words, low, high):
     """`RandomState.uniform(low, high)`."""
     a, b = word(words) >> np.uint32(5), word(words) >> np.uint32(6)
     return low + (high - low) * ((a * 67108864.0 + b) / 9007199254740992.0)
 
 
-@njit(cache=True, nogil=True)
+@entry
 def one_of_four(words):
     """`RandomState.choice(4)`."""
     return np.int64(word(words) & np.uint32(3))
 
 
-@njit(cache=True, nogil=True)
+@entry
 def skip_double(words):
     """Draw one double and forget it, as `RandomState.binomial(10, 1.0)` does."""
     for _ in range(2):
