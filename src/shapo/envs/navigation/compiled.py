@@ -6,8 +6,8 @@ halves the time of a first compilation, and only entries are kept on disk.
 
 from numba import njit
 
-entry = njit(cache=True, nogil=True, no_cfunc_wrapper=True)
-inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+entry = njit(cache=True, nogil=True, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]
+inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]
 
 
 @inner
