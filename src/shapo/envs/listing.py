@@ -1,10 +1,12 @@
 """The list of our environments, written from their descriptions without building any."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shapo.envs.locomotion.tasks import HORIZON
 from shapo.envs.locomotion.tasks import TASKS as LOCOMOTION_TASKS
+
+if TYPE_CHECKING:
+    from shapo.envs.navigation.tasks import Objects
 
 _SENSORS = {"point": 12, "car": 24}
 _LIDAR_BINS = 16
@@ -51,7 +53,7 @@ def _navigation_rows() -> list[Row]:
     ]
 
 
-def _among(objects: Sequence[Any]) -> str:
+def _among(objects: "tuple[Objects, ...]") -> str:
     obstacles = [
         f"{o.count} {o.kind}{'s' * (o.count > 1)}" for o in objects if o.kind in _OBSTACLES
     ]

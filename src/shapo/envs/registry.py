@@ -82,6 +82,7 @@ def _from_factory(
                 f"{_name(factory)} takes num_envs but returned a {type(env).__name__}, "
                 "which is no shapo.envs.BatchEnv"
             )
+        env.reset(seed)
         return env
     cost = options.pop("cost", None)
     return FromGymnasium(partial(factory, **options), num_envs, seed, cost, _name(factory))

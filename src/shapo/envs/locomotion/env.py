@@ -22,7 +22,7 @@ from shapo.envs.protocol import Step
 from shapo.envs.rendering import Renderer
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-_SAVED = ("physics", "rng", "elapsed", "place", "obs")
+_SAVED = ("physics", "rng", "elapsed", "place", "sensed")
 
 
 def _columns(model: mujoco.MjModel, part: mujoco.mjtState) -> slice:
@@ -63,7 +63,6 @@ class Locomotion:
         self._torso = self._data.xpos[1, :2]
         self._senses = [getattr(self._data, name).reshape(-1) for name in self.robot.senses]
         self._sensed = np.zeros((num_envs, sum(part.size for part in self._senses)))
-        self._obs = np.zeros((num_envs, self.robot.observations))
         self._renderer: Renderer | None = None
         self.reset(seed)
 
@@ -72,8 +71,7 @@ class Locomotion:
         self._rng = [generators.seeded(seed + i) for i in range(self.num_envs)]
         for i in range(self.num_envs):
             self._begin(i)
-        self._obs = self._observe()
-        return self._obs.copy()
+        return self._observe()
 
     def step(self, action: NDArray) -> Step:
         """Apply `action` [n, act] for `frame_skip` physics steps."""
@@ -95,8 +93,8 @@ class Locomotion:
         ended = np.flatnonzero(terminated | truncated)
         for i in ended:
             self._begin(int(i))
-        self._obs = self._observe() if len(ended) else last_obs
-        return Step(self._obs.copy(), reward, cost, terminated, truncated, last_obs)
+        obs = self._observe() if len(ended) else last_obs.copy()
+        return Step(obs, reward, cost, terminated, truncated, last_obs)
 
     def get_state(self) -> dict[str, NDArray]:
         """Physics rows, generator words, elapsed steps, and what was measured in the last step."""
@@ -105,7 +103,7 @@ class Locomotion:
             "rng": np.stack([generators.to_words(rng) for rng in self._rng]),
             "elapsed": self._elapsed.copy(),
             "place": self._place.copy(),
-            "obs": self._obs.copy(),
+            "sensed": self._sensed.copy(),
         }
 
     def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
@@ -115,10 +113,8 @@ class Locomotion:
         self._rng = [generators.from_words(words) for words in state["rng"]]
         self._elapsed[:] = state["elapsed"]
         self._place[:] = state["place"]
-        self._obs = np.array(state["obs"])
-        if self._senses:
-            self._sensed[:] = self._obs[:, -self._sensed.shape[1] :]
-        return self._obs.copy()
+        self._sensed[:] = state["sensed"]
+        return self._observe()
 
     def render(self, index: int = 0, width: int = 480, height: int = 480) -> NDArray[np.uint8]:
         """A picture of robot `index` by a camera that follows it."""
