@@ -58,7 +58,7 @@ def runs(tmp_path_factory):
 @pytest.fixture
 def opened(browser, runs, tmp_path):
     page = tmp_path / "page.html"
-    assert report.main([str(runs), "-o", str(page), "--title", "a <b>title</b>"]) == 0
+    report.main([str(runs), "-o", str(page), "--title", "a <b>title</b>"])
     browser.get(page.as_uri())
     yield browser
     assert [entry["message"] for entry in browser.get_log("browser")] == []
@@ -158,8 +158,10 @@ def test_data_cannot_end_their_element(runs):
     assert json.loads(data[1])["runs"][0]["name"] == "</script><script>alert(1)</script>"
 
 
-@pytest.mark.parametrize("arguments", [["no-such-folder"], ["."]])
-def test_bad_input_is_one_line(arguments, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("folder", "message"), [("no-such-folder", "no such folder"), (".", "no run in there")]
+)
+def test_bad_input_is_named(folder, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert report.main(arguments) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    with pytest.raises(ValueError, match=message):
+        report.main([folder])

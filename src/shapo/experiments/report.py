@@ -1,10 +1,8 @@
 """`shapo report`: one HTML page about many runs, complete in itself, made to be sent to somebody."""
 
-import argparse
 import dataclasses
 import json
 import math
-import sys
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.commands.parsing import Parser
 from shapo.experiment import Experiment
 from shapo.experiments.groups import Group, comparisons, grouped
 from shapo.experiments.table import Run, Runs, mean_curve, read_episodes, read_runs
@@ -42,27 +41,20 @@ TAIL_FROM = 0.5
 """Tails are of the episodes after this share of a run."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Write the report named on the command line; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="shapo report", description="One self-contained HTML page about all runs in a folder."
-    )
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the report asked for on the command line."""
+    parser = Parser(prog="shapo report", description="One self-contained HTML page about runs.")
     parser.add_argument("runs", nargs="+", metavar="RUNS", help="run folders, or folders of runs")
-    parser.add_argument("-o", "--out", default="report.html", help="the page (report.html)")
-    parser.add_argument("--title", default="shapo report", help="its title")
+    parser.add_argument("-o", "--out", default="report.html", help="the page [report.html]")
+    parser.add_argument("--title", default="shapo report", help="its title [shapo report]")
     options = parser.parse_args(argv)
-    try:
-        found = read_runs(*options.runs)
-        if not found.runs and not found.skipped:
-            raise ValueError(f"{' '.join(options.runs)}: no run in there")
-        Path(options.out).write_text(page(found, options.title), "utf-8")
-    except (ValueError, OSError) as error:
-        print(f"shapo report: {error}", file=sys.stderr)
-        return 2
+    found = read_runs(*options.runs)
+    if not found.runs and not found.skipped:
+        raise ValueError(f"{' '.join(options.runs)}: no run in there")
     for folder, reason in found.skipped:
         print(f"skipped {folder}: {reason}")
+    Path(options.out).write_text(page(found, options.title), "utf-8")
     print(f"{len(found.runs)} runs in {options.out}")
-    return 0
 
 
 def page(found: Runs, title: str = "shapo report") -> str:

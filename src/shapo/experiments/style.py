@@ -30,7 +30,7 @@ class Look:
     marker: str
     line: LineStyleType = "-"
     tag_offset: tuple[float, float] = (6, 5)
-    """Where a tag stands beside its point, in points; each look has its side, so tags rarely meet."""
+    """Where a tag stands beside its point, in points; each look has a side, so tags rarely meet."""
 
     @property
     def marker_size(self) -> float:
@@ -41,7 +41,7 @@ class Look:
 PLAIN = Look(GREY, "o", (0, (4, 1.5)), tag_offset=(4, -10))
 SHAPO = Look(VERMILION, "*")
 SAM = Look(BLUE, "^", (0, (1, 1.2)))
-ALPHA = Look(GREEN, "D", (0, (6, 1.2, 1, 1.2)), tag_offset=(-20, 6))
+ALPHA = Look(GREEN, "D", (0, (6, 1.2, 1, 1.2)), tag_offset=(-5, 5))
 
 ALGORITHM_COLOURS = {"cpo": BLUE, "trpo-pid": VERMILION, "crpo": GREEN, "saute": PURPLE}
 
@@ -76,7 +76,7 @@ SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Draw in the house style, without a screen and without touching the caller's settings."""
+    """Draw in the house style, without touching the caller's settings."""
     with matplotlib.rc_context(SETTINGS):
         yield
 
@@ -84,6 +84,9 @@ def house_style() -> Iterator[None]:
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write the picture as `folder/name.png`, `.svg` and `.pdf`, close it, and return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
+    # Laid out once: otherwise each format would shift a little from the one before.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
     paths = [folder / f"{name}.{format}" for format in FORMATS]
     for path in paths:
         figure.savefig(path, metadata=NO_DATE[path.suffix])

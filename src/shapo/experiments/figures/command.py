@@ -1,17 +1,15 @@
 """`shapo figure`: says what a figure needs, can run it, and draws it from what there is."""
 
 import argparse
-import difflib
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
 
+from shapo.commands.parsing import Parser, nearest, whole_number
 from shapo.experiments import style
 from shapo.experiments.figures.figure import (
     ASSUMED_SPEED,
-    Arm,
     Figure,
     Need,
     Result,
@@ -26,55 +24,72 @@ EXAMPLES = """examples:
   shapo figure list                                      every figure, and what it needs
   shapo figure gaussian-gradients schedule-curves        drawn at once: they need no run
   shapo figure main --runs runs                          drawn from the runs there are
-  shapo figure runtime --run --steps 1000000 --seeds 2   a smaller version, trained first
+  shapo figure runtime --run --steps 1e6 --seeds 2       a smaller version, trained first
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Draw the figures named on the command line; returns the exit code."""
+class NothingToDraw(Exception):
+    """None of the runs that a figure needs is there yet."""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Draw the figures named on the command line."""
     options = _parser().parse_args(argv)
-    try:
-        names = _chosen(options.names)
-        if options.seeds is not None and options.seeds < 1:
-            raise ValueError(f"--seeds {options.seeds}: a figure needs at least one seed")
-        if options.steps is not None and options.steps < 1:
-            raise ValueError(f"--steps {options.steps}: give a positive number of steps")
-        if "list" in options.names:
-            print("\n".join(_line(figure) for figure in FIGURES.values()))
-            return 0
+    chosen = _chosen(options.names)
+    for option in ("steps", "seeds"):
+        value = getattr(options, option)
+        if value is not None and value < 1:
+            raise ValueError(f"--{option} is {value}; at least one is needed")
+    if "list" in options.names:
+        print("\n".join(_line(figure) for figure in FIGURES.values()))
+        return
+    found = _read(options.runs)
+    if options.run:
+        _train(chosen, options, found)
         found = _read(options.runs)
-        _explain_skipped(found)
-        drawn = [_draw(FIGURES[name], options, found) for name in names]
-    except ValueError as error:
-        print(f"shapo figure: {error}", file=sys.stderr)
-        return 2
-    return 0 if all(drawn) else 1
+    for folder, reason in found.skipped:
+        print(f"skipped {folder}: {reason}")
+    empty = [figure.name for figure in chosen if not _draw(figure, options, found)]
+    if empty:
+        raise NothingToDraw(
+            f"not drawn, because none of their runs is in {options.runs}: {', '.join(empty)}; "
+            "add --run to train them"
+        )
+
+
+def _train(chosen: Sequence[Figure], options: argparse.Namespace, found: Runs) -> None:
+    """Train all that the chosen figures lack, as one sweep; many figures share runs."""
+    from shapo.experiments import sweep
+
+    lacking = [_need(figure, _results(figure, options, found), options, found) for figure in chosen]
+    missing = list(dict.fromkeys(experiment for need in lacking for experiment in need.missing))
+    if missing:
+        sweep.run(missing, options.runs, engine="local")
 
 
 def _draw(figure: Figure, options: argparse.Namespace, found: Runs) -> bool:
     """Draw one figure; False if there is nothing to draw it from."""
-    seeds = options.seeds or figure.seeds
-    arms = _scaled(figure.arms(), options.steps)
-    results = gather(arms, found.runs)
     print(_line(figure))
-    lack = need(results, found.runs, seeds)
-    if lack.missing and options.run:
-        from shapo.experiments import sweep
-
-        print(f"  running {len(lack.missing)} runs into {options.runs}")
-        sweep.run(lack.missing, options.runs, engine="local")
-        found = _read(options.runs)
-        results = gather(arms, found.runs)
-        lack = need(results, found.runs, seeds)
-    _explain(lack)
-    if arms and not any(result.runs for result in results):
-        print(
-            f"  nothing to draw yet: none of its runs is in {options.runs}; add --run to make them"
-        )
+    results = _results(figure, options, found)
+    _explain(_need(figure, results, options, found))
+    if results and not any(result.runs for result in results):
         return False
-    paths = save(figure, _cut(results), Path(options.out))
+    paths = save(figure, _cut(results), options.out)
     print(f"  drawn: {', '.join(map(str, paths))}")
     return True
+
+
+def _results(figure: Figure, options: argparse.Namespace, found: Runs) -> list[Result]:
+    arms = figure.arms()
+    if options.steps is not None:
+        arms = [arm.with_steps(options.steps) for arm in arms]
+    return gather(arms, found.runs)
+
+
+def _need(
+    figure: Figure, results: Sequence[Result], options: argparse.Namespace, found: Runs
+) -> Need:
+    return need(results, found.runs, options.seeds or figure.seeds)
 
 
 def save(figure: Figure, results: Sequence[Result], out: Path) -> list[Path]:
@@ -87,24 +102,13 @@ def save(figure: Figure, results: Sequence[Result], out: Path) -> list[Path]:
         return style.save(picture, out, figure.name)
 
 
-def _scaled(arms: list[Arm], steps: int | None) -> list[Arm]:
-    if steps is None:
-        return arms
-    return [arm.with_steps(steps) for arm in arms]
-
-
 def _cut(results: list[Result]) -> list[Result]:
     """Runs longer than asked for, as they stood then: all points of a picture are of one age."""
     return [Result(arm, [run.until(arm.experiment.steps) for run in runs]) for arm, runs in results]
 
 
-def _read(folder: str) -> Runs:
-    return read_runs(folder) if Path(folder).is_dir() else Runs([], [])
-
-
-def _explain_skipped(found: Runs) -> None:
-    for folder, reason in found.skipped:
-        print(f"skipped {folder}: {reason}")
+def _read(folder: Path) -> Runs:
+    return read_runs(folder) if folder.is_dir() else Runs([], [])
 
 
 def _explain(lack: Need) -> None:
@@ -130,28 +134,23 @@ def _line(figure: Figure) -> str:
     return f"{figure.name:20} {figure.item:10} {figure.title}"
 
 
-def _chosen(names: Sequence[str]) -> list[str]:
+def _chosen(names: Sequence[str]) -> list[Figure]:
     if "all" in names:
-        return list(FIGURES)
+        return list(FIGURES.values())
     for name in names:
         if name not in FIGURES and name != "list":
-            near = difflib.get_close_matches(name, FIGURES, n=1)
-            hint = f"did you mean {near[0]}?" if near else "`shapo figure list` shows them all"
-            raise ValueError(f"no figure is called {name!r}; {hint}")
-    return [name for name in names if name != "list"]
+            hint = nearest(name, FIGURES) or "; `shapo figure list` shows them all"
+            raise ValueError(f"no figure is called {name!r}{hint}")
+    return [FIGURES[name] for name in names if name != "list"]
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="shapo figure",
-        description="Draw a figure or table of the paper from the runs there are.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("names", nargs="+", metavar="NAME", help="figures to draw, `all` or `list`")
-    parser.add_argument("--runs", default="runs", help="folder that holds the runs (runs)")
-    parser.add_argument("--out", default="figures", help="folder for the pictures (figures)")
-    parser.add_argument("--run", action="store_true", help="first train what is missing")
-    parser.add_argument("--steps", type=int, help="length of a run, instead of the paper's")
-    parser.add_argument("--seeds", type=int, help="seeds per configuration, instead of the paper's")
+def _parser() -> Parser:
+    parser = Parser(prog="shapo figure", description="Draw the paper's figures.", epilog=EXAMPLES)
+    add = parser.add_argument
+    add("names", nargs="+", metavar="NAME", help="figures to draw, `all` or `list`")
+    add("--runs", default="runs", type=Path, help="folder that holds the runs [runs]")
+    add("--out", default="figures", type=Path, help="folder for the pictures [figures]")
+    add("--run", action="store_true", default=False, help="first train what is missing")
+    add("--steps", type=whole_number, default=None, help="length of a run, not the paper's")
+    add("--seeds", type=whole_number, default=None, help="seeds per configuration, not the paper's")
     return parser

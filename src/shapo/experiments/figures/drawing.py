@@ -75,6 +75,7 @@ def scatter(axes: Axes, results: Sequence[Result], cost_column: str) -> list[Sco
                 (point.cost, point.reward),
                 textcoords="offset points",
                 xytext=arm.look.tag_offset,
+                ha="left" if arm.look.tag_offset[0] > 0 else "right",
                 fontsize=6.5,
                 color="#333333",
                 zorder=5,
