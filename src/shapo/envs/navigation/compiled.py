@@ -4,8 +4,24 @@ Numba would give every function a wrapper that takes the whole state apart for P
 halves the time of a first compilation, and only entries are kept on disk.
 """
 
+import contextlib
+from pathlib import Path
+
 from numba import njit
 
+
+def _forget_outdated() -> None:
+    """Drop what was compiled before the last edit: Numba looks at an entry's own file only, not at what it calls."""
+    here = Path(__file__).parent
+    edited = max(source.stat().st_mtime for source in here.glob("*.py"))
+    for compiled in (here / "__pycache__").glob("*.nbi"):
+        # Another process may have been faster, or the package be read-only.
+        with contextlib.suppress(OSError):
+            if compiled.stat().st_mtime < edited:
+                compiled.unlink()
+
+
+_forget_outdated()
 entry = njit(cache=True, nogil=True, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]
 inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]
 

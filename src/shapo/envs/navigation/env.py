@@ -1,14 +1,10 @@
 """Safety-Gym's navigation tasks as a batch of environments."""
 
-# MuJoCo's extension modules hide their names from a type checker.
-# pyright: reportAttributeAccessIssue=false
-
 import difflib
 from collections.abc import Mapping
 from typing import Literal
 
 import gymnasium
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,17 +12,22 @@ from shapo.envs.navigation import batch, stream
 from shapo.envs.navigation.course import make_course
 from shapo.envs.navigation.models import (
     ROBOT_RADIUS,
-    ROBOT_SIZES,
     SUBSTEP,
     SUBSTEPS,
     bodies_of,
     body_height,
     body_radius,
-    make_model,
 )
 from shapo.envs.navigation.physics import Physics
 from shapo.envs.navigation.scene import Scene
-from shapo.envs.navigation.state import LIDAR_BINS, Rules, allocate, make_rules, observation_size
+from shapo.envs.navigation.state import (
+    LIDAR_BINS,
+    NUM_SENSORS,
+    Rules,
+    allocate,
+    make_rules,
+    observation_size,
+)
 from shapo.envs.navigation.tasks import TASKS, Task
 from shapo.envs.protocol import Step
 
@@ -52,12 +53,11 @@ class Navigation:
         self.horizon = task.horizon
         self.rules = _rules(task, physics)
         self._physics = Physics(task)
-        self._state = allocate(self.rules, num_envs, *ROBOT_SIZES[task.robot])
+        self._state = allocate(task, self.rules, num_envs)
         self._matters = np.zeros((num_envs, self.rules.num_bodies), np.bool_)
         self._touching = np.zeros((num_envs, len(self.rules.kind)), np.bool_)
         self._near = np.zeros(num_envs, np.int64)
-        sensors = len(self.rules.sensors_at_rest)
-        size = observation_size(task, sensors)
+        size, sensors = observation_size(task), NUM_SENSORS[task.robot]
         low, high = np.full(size, -np.inf), np.full(size, np.inf)
         low[sensors:], high[sensors:] = 0.0, 1.0
         self.observation_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
@@ -74,6 +74,7 @@ class Navigation:
         self._touching[:] = False
         obs = np.empty((self.num_envs, *self.observation_space.shape))
         batch.begin_all(self.rules, self._state, obs)
+        self._sense_anew(obs, np.ones(self.num_envs, np.bool_))
         return obs
 
     def step(self, action: NDArray) -> Step:
@@ -101,7 +102,15 @@ class Navigation:
             rules, state, self._touching, step.obs, step.reward, step.cost, step.terminated, step.truncated,
             step.last_obs,
         )  # fmt: skip
+        self._sense_anew(step.obs, step.terminated | step.truncated)
         return step
+
+    def _sense_anew(self, obs: NDArray[np.float64], begun: NDArray[np.bool_]) -> None:
+        """Ask MuJoCo what a Car senses that has just begun: its wheels are in contact even at rest."""
+        if self.task.robot == "car":
+            for i in np.flatnonzero(begun).tolist():
+                self._physics.sense(self.rules, self._state, i)
+                obs[i, : self._state.sensors.shape[1]] = self._state.sensors[i]
 
     @property
     def touching(self) -> NDArray[np.bool_]:
@@ -126,6 +135,8 @@ class Navigation:
                 raise ValueError(
                     f"{self.id}: state[{name!r}] must have shape {array.shape}, got {np.shape(state[name])}"
                 )
+        if np.any((state["steps"] < 0) | (state["steps"] >= self.horizon)):
+            raise ValueError(f"{self.id}: state['steps'] must be in 0 .. {self.horizon - 1}")
         for name, array in self._state._asdict().items():
             array[...] = state[name]
         self._touching[:] = False
@@ -175,13 +186,4 @@ def _rules(task: Task, physics: PhysicsChoice) -> Rules:
         body_radius=body_radius(bodies) if bodies else 0.0,
         body_height=body_height(bodies) if bodies else 0.0,
         course=make_course(task),
-        sensors_at_rest=_sensors_at_rest(task),
     )
-
-
-def _sensors_at_rest(task: Task) -> NDArray[np.float64]:
-    data = mujoco.MjData(model := make_model(task, 0))
-    mujoco.mj_forward(model, data)
-    if task.robot == "car":  # the rear ball is observed as a rotation matrix
-        return np.concatenate([data.sensordata[:15], np.eye(3).ravel()])
-    return data.sensordata.copy()

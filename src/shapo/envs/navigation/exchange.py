@@ -126,16 +126,22 @@ def _rotation(quaternion, matrix):
 
 
 @entry
+def read_sensors(data, sensors):
+    """Copy MuJoCo's sensor readings; the Car's rear ball is observed as a matrix."""
+    if len(data) == len(sensors):
+        copy(data, sensors)
+    else:
+        copy(data, sensors[:15])
+        _rotation(data[15:], sensors[15:])
+
+
+@entry
 def store(rules, state, i, chosen, buffers, owners, contacts, touching):
     """Read environment i back, and what its robot touches."""
     nq, nv = state.robot_q.shape[1], state.robot_v.shape[1]
     copy(buffers.qpos, state.robot_q[i])
     copy(buffers.qvel, state.robot_v[i])
-    if len(buffers.sensordata) == state.sensors.shape[1]:
-        copy(buffers.sensordata, state.sensors[i])
-    else:
-        copy(buffers.sensordata, state.sensors[i, :15])
-        _rotation(buffers.sensordata[15:], state.sensors[i, 15:])
+    read_sensors(buffers.sensordata, state.sensors[i])
     for k, b in enumerate(chosen):
         _store_body(rules, state, i, b, buffers.qpos[nq + 7 * k :], buffers.qvel[nv + 6 * k :])
     for c in range(len(contacts)):

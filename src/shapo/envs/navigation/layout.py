@@ -2,7 +2,7 @@
 
 import math
 
-from shapo.envs.navigation import stream
+from shapo.envs.navigation import point, stream
 from shapo.envs.navigation.compiled import copy, fill, inner
 from shapo.envs.navigation.state import (
     CIRCLE,
@@ -105,10 +105,8 @@ def begin(rules, state, i):
         state.robot_q[i, 2] = 0.1
         state.robot_q[i, 3], state.robot_q[i, 6] = math.cos(turns[0] / 2), math.sin(turns[0] / 2)
         state.robot_q[i, 9] = 1.0
-    copy(rules.sensors_at_rest, state.sensors[i])
-    # The magnetic field points along -y of the world.
-    state.sensors[i, 9] = -0.5 * math.sin(turns[0])
-    state.sensors[i, 10] = -0.5 * math.cos(turns[0])
+    if rules.point:
+        point.sense_at_rest(turns[0], state.sensors[i])
     for b in range(rules.num_bodies):
         j = rules.first_body + b
         q = state.body_q[i, b]

@@ -20,7 +20,7 @@ SUBSTEP = {"point": 0.002, "car": 0.004}
 ROBOT_RADIUS = {"point": math.hypot(0.15, 0.05), "car": math.hypot(0.155, 0.15)}
 ROBOT_SIZES = {"point": (3, 3), "car": (13, 11)}
 """How many positions and velocities a robot has."""
-TOLERANCE = 1e-12  # of the solver: tight enough that bodies that take no part make no difference
+TOLERANCE = 1e-15  # of the solver: tight enough that bodies that take no part make no difference
 VASE_SINK = 4e-5  # deep enough that settling stays below the speed that costs
 PILLAR_HEIGHT = 0.5  # of its centre
 GREMLIN_FLIGHT = 0.2  # height that gremlins are pulled to

@@ -11,7 +11,16 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.envs.navigation.exchange import FIRST_PART, FLOOR, ROBOT, Buffers, aim, load, store
+from shapo.envs.navigation.exchange import (
+    FIRST_PART,
+    FLOOR,
+    ROBOT,
+    Buffers,
+    aim,
+    load,
+    read_sensors,
+    store,
+)
 from shapo.envs.navigation.models import SUBSTEP, SUBSTEPS, bodies_of, make_model, solids_of
 from shapo.envs.navigation.state import Rules, State
 from shapo.envs.navigation.tasks import Task
@@ -85,6 +94,13 @@ class Physics:
                 mujoco.mj_step(model, data)
         mujoco.mj_forward(model, data)
         store(rules, state, i, chosen, buffers, work.owners, data.contact.geom, touching)
+
+    def sense(self, rules: Rules, state: State, i: int) -> None:
+        """What the robot of environment i senses where it stands, with nothing else around."""
+        work = self.workspace(0)
+        load(rules, state, i, np.zeros(2), np.zeros(0, np.int64), work.buffers)
+        mujoco.mj_forward(work.model, work.data)
+        read_sensors(work.buffers.sensordata, state.sensors[i])
 
 
 def gremlin_swing(task: Task) -> NDArray[np.float64]:

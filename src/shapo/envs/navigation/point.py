@@ -6,7 +6,7 @@ pulls on it sideways. Its turn servo is integrated explicitly and chatters; that
 
 import math
 
-from shapo.envs.navigation.compiled import inner
+from shapo.envs.navigation.compiled import fill, inner
 
 SUBSTEP = 0.002
 SUBSTEPS = 10
@@ -54,6 +54,14 @@ def move(q, v, action):
         q[0] += SUBSTEP * v[0]
         q[1] += SUBSTEP * v[1]
         q[2] += SUBSTEP * v[2]
+
+
+@inner
+def sense_at_rest(heading, sensors):
+    """Write what the robot senses that stands still."""
+    fill(0.0, sensors)
+    sensors[2] = GRAVITY
+    sensors[9], sensors[10] = -MAGNETIC * math.sin(heading), -MAGNETIC * math.cos(heading)
 
 
 @inner

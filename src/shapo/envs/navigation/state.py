@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.envs.navigation import stream
+from shapo.envs.navigation.models import ROBOT_SIZES
 from shapo.envs.navigation.tasks import Task
 
 ROBOT, GOAL, HAZARD, VASE, BUTTON, GREMLIN, PILLAR, BOX, CIRCLE, WALL = range(10)
@@ -24,6 +25,7 @@ ON_COURSE, LOOSE, RESTING = range(3)
 """How a body moves: as if never touched, by MuJoCo alone, or not at all."""
 
 LIDAR_BINS = 16
+NUM_SENSORS = {"point": 12, "car": 24}
 FIXED_JITTER = 1e-9  # the original draws even a fixed place, from a rectangle this small
 
 
@@ -68,8 +70,8 @@ class Rules(NamedTuple):
     aim: int
     horizon: int
     lidar_range: float
-    closed_form: bool
-    """Whether the robot's free motion has a closed form (and may use it)."""
+    point: bool
+    """Whether the robot is the Point, which has a closed form off contact."""
     everything: bool
     """Whether MuJoCo steps everything in every step."""
     cylinders: bool
@@ -108,13 +110,11 @@ class Rules(NamedTuple):
     """[objects] where the object's lidar starts in an observation; -1: unseen."""
     course: NDArray[np.float64]
     """[horizon + 1, 6] an untouched body's place relative to its start, and velocity, after so many steps."""
-    sensors_at_rest: NDArray[np.float64]
-    """[sensors] what the robot senses at the start, heading 0."""
 
 
-def observation_size(task: Task, num_sensors: int) -> int:
+def observation_size(task: Task) -> int:
     """Length of one observation."""
-    return num_sensors + LIDAR_BINS * sum(group.seen for group in task.objects)
+    return NUM_SENSORS[task.robot] + LIDAR_BINS * sum(group.seen for group in task.objects)
 
 
 def make_rules(
@@ -126,7 +126,6 @@ def make_rules(
     body_radius: float,
     body_height: float,
     course: NDArray[np.float64],
-    sensors_at_rest: NDArray[np.float64],
 ) -> Rules:
     """Turn `task` and what MuJoCo knows of its bodies into arrays."""
     kinds, low, high, keepout, size, costs, lidar = [ROBOT], [], [], [], [0.0], [False], [-1]
@@ -134,7 +133,7 @@ def make_rules(
     low.append((reach[0], reach[0]))
     high.append((reach[1], reach[1]))
     keepout.append(task.robot_keepout)
-    offset = len(sensors_at_rest)
+    offset = NUM_SENSORS[task.robot]
     for group in task.objects:
         for k in range(group.count):
             kinds.append(KINDS[group.kind])
@@ -157,7 +156,7 @@ def make_rules(
         aim=AIMS[task.aim],
         horizon=task.horizon,
         lidar_range=task.lidar_range,
-        closed_form=task.robot == "point" and not everything,
+        point=task.robot == "point",
         everything=everything,
         cylinders=task.robot == "car" or bool(task.of_kind("pillar")),
         step_time=step_time,
@@ -179,18 +178,18 @@ def make_rules(
         costs=np.array(costs),
         lidar=np.array(lidar, np.int64),
         course=course,
-        sensors_at_rest=sensors_at_rest,
     )
 
 
-def allocate(rules: Rules, num_envs: int, nq: int, nv: int) -> State:
+def allocate(task: Task, rules: Rules, num_envs: int) -> State:
     """A state of `num_envs` environments that have not begun."""
+    nq, nv = ROBOT_SIZES[task.robot]
     objects, bodies = len(rules.kind), rules.num_bodies
     return State(
         words=np.zeros((num_envs, stream.WORDS), np.uint32),
         robot_q=np.zeros((num_envs, nq)),
         robot_v=np.zeros((num_envs, nv)),
-        sensors=np.zeros((num_envs, len(rules.sensors_at_rest))),
+        sensors=np.zeros((num_envs, NUM_SENSORS[task.robot])),
         spots=np.zeros((num_envs, objects, 2)),
         turns=np.zeros((num_envs, objects)),
         body_start=np.zeros((num_envs, bodies, 2)),
