@@ -1,7 +1,5 @@
 """A task small enough to train in a blink: walk along a line to 1 without passing 1.2. And ways to break it."""
 
-import os
-import signal
 import time
 
 import gymnasium
@@ -71,5 +69,23 @@ class Toy:
             raise ZeroDivisionError("the floor\nis gone")
         if self.fault == "hang":
             time.sleep(1000)
-        if self.fault == "die":
-            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def raising(num_envs):
+    return Toy(num_envs, fault="raise")
+
+
+def returning_nan(num_envs):
+    return Toy(num_envs, fault="nan")
+
+
+def hanging(num_envs):
+    return Toy(num_envs, fault="hang")
+
+
+class Slow(Toy):
+    """Slow enough for a test to strike in the middle of a batch."""
+
+    def step(self, action):
+        time.sleep(0.004)
+        return super().step(action)

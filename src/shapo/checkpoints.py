@@ -5,6 +5,7 @@ checksum over everything in it tells a damaged file from a good one. The last tw
 """
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,16 +51,19 @@ def pack(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> bytes:
     """A safetensors file with a checksum."""
     # safetensors writes the memory as it lies, so a transposed view would come back scrambled.
     contiguous = {name: np.array(value, order="C") for name, value in arrays.items()}
-    return save(contiguous, {**facts, "checksum": _checksum(contiguous, facts)})
+    # One entry, because safetensors writes several in no fixed order and equal content should be an equal file.
+    return save(
+        contiguous, {"shapo": json.dumps({**facts, "checksum": _checksum(contiguous, facts)})}
+    )
 
 
 def unpack(path: Path) -> tuple[dict[str, NDArray], dict[str, str]]:
     """Arrays and facts of a file made by `pack`; raises `Damaged`."""
     try:
         with safe_open(path, "numpy") as file:
-            facts = dict(file.metadata() or {})
+            facts = json.loads((file.metadata() or {})["shapo"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
+    except (SafetensorError, KeyError, ValueError) as error:
         raise Damaged(f"{path} is damaged ({error})") from None
     if facts.pop("checksum", None) != _checksum(arrays, facts):
         raise Damaged(f"{path} is damaged (its checksum is wrong)")

@@ -165,6 +165,7 @@ class Rollout:
             worker.process.kill()
             worker.process.wait()
         self._workers = []
+        self._shared = None
         if self._memory >= 0:
             os.close(self._memory)
             self._memory = -1

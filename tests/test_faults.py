@@ -1,0 +1,167 @@
+"""Things that go wrong, done for real: each ends with one line, exit code and checkpoint, and leaves nothing running."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from test_train import table_without_time
+
+from shapo.rollout.worker import env_seed
+
+HERE = Path(__file__).parent
+TINY = [
+    "--algo", "trpo", "--num-envs", "4", "--steps-per-env", "50", "--workers", "2", "--hidden", "8",
+    "--critic-epochs", "1", "--steps", "3000", "--seed", "2",
+]  # fmt: skip
+PATIENCE = 60.0
+
+
+def shapo(*words, wrapper=()):
+    command = [*wrapper, sys.executable, "-m", "shapo", *map(str, words)]
+    return subprocess.Popen(command, cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def train(env, out, *more, wrapper=()):
+    return shapo("train", "--env", f"toy_env:{env}", "--out", out, *TINY, *more, wrapper=wrapper)
+
+
+def wait_until(condition, process):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "it takes too long"
+        time.sleep(0.01)
+
+
+def rows(folder):
+    path = folder / "progress.csv"
+    return max(0, path.read_text().count("\n") - 1) if path.exists() else 0
+
+
+def workers_of(process):
+    return [p for p in psutil.Process(process.pid).children() if "shapo.rollout.worker" in " ".join(p.cmdline())]
+
+
+def ended(process, workers=()):
+    """Its exit code and its one line of error; also makes sure that nothing is left running."""
+    _, error = process.communicate(timeout=PATIENCE)
+    _, alive = psutil.wait_procs(list(workers), timeout=5)
+    assert not alive
+    lines = error.strip().splitlines()
+    assert len(lines) <= 1, error
+    return process.returncode, lines[0] if lines else ""
+
+
+@pytest.fixture(scope="module")
+def never_stopped(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    process = train("Slow", folder)
+    assert ended(process) == (0, "")
+    return folder
+
+
+def assert_resumes(folder, never_stopped):
+    assert ended(shapo("train", "--resume", folder)) == (0, "")
+    for name in ("progress.csv", "episodes.csv"):
+        assert table_without_time(folder / name) == table_without_time(never_stopped / name)
+
+
+def test_kill_the_learner(never_stopped, tmp_path):
+    shared_memory = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+    process = train("Slow", tmp_path / "run")
+    wait_until(lambda: rows(tmp_path / "run") >= 2, process)
+    workers = workers_of(process)
+    assert len(workers) == 2
+    process.kill()
+    assert ended(process, workers)[0] == -signal.SIGKILL
+    assert not os.path.isdir("/dev/shm") or not set(os.listdir("/dev/shm")) - shared_memory
+    assert_resumes(tmp_path / "run", never_stopped)
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stop_by_signal(never_stopped, tmp_path, number, code):
+    process = train("Slow", tmp_path / "run")
+    wait_until(lambda: rows(tmp_path / "run") >= 1, process)
+    workers = workers_of(process)
+    process.send_signal(number)
+    assert ended(process, workers) == (code, f"shapo: stopped; continue with: shapo train --resume {tmp_path / 'run'}")
+    if number == signal.SIGTERM:
+        assert_resumes(tmp_path / "run", never_stopped)
+
+
+def test_kill_a_worker(tmp_path):
+    folder = tmp_path / "run"
+    process = train("Slow", folder)
+    wait_until(lambda: rows(folder) >= 1, process)
+    victim, other = workers_of(process)
+    victim.kill()
+    code, line = ended(process, [victim, other])
+    assert code == 1
+    assert "toy_env:Slow" in line and "killed by signal 9" in line and str(env_seed(2, 0)) in line
+    assert str(folder / "workers.log") in line and f"shapo train --resume {folder}" in line
+
+
+def test_an_environment_that_raises(tmp_path):
+    folder = tmp_path / "run"
+    code, line = ended(train("raising", folder))
+    assert code == 1
+    assert f"Toy with seeds {env_seed(2, 0)} to {env_seed(2, 1)} raised ZeroDivisionError: the floor is gone" in line
+    assert "ZeroDivisionError" in (folder / "workers.log").read_text()
+    assert list((folder / "checkpoints").iterdir())  # the fault is in the second batch: the first is not lost
+
+
+def test_an_environment_that_returns_nan(tmp_path):
+    code, line = ended(train("returning_nan", tmp_path / "run"))
+    assert code == 1
+    assert f"Toy with seed {env_seed(2, 1)} returned the reward nan" in line and "--resume" in line
+
+
+def test_an_environment_that_hangs(tmp_path):
+    code, line = ended(train("hanging", tmp_path / "run", "--patience", "4"))
+    assert code == 1
+    assert "toy_env:hanging" in line and "made no step for 4 s" in line and "workers.log" in line
+
+
+def test_a_full_disk(never_stopped, tmp_path):
+    """A tmpfs of 96 kB in a mount namespace of its own: it fills after a few iterations and vanishes with the process."""
+    unshare = shutil.which("unshare")
+    assert unshare, "install util-linux: this test mounts a small file system"
+    place = tmp_path / "small"
+    place.mkdir()
+    script = f"mount -t tmpfs -o size=96k none {place} && \"$@\"; code=$?; cp -r {place}/run {tmp_path}/saved; exit $code"
+    flags = ["--mount"] if os.geteuid() == 0 else ["--mount", "--map-root-user"]
+    process = train("Toy", place / "run", wrapper=[unshare, *flags, "sh", "-c", script, "sh"])
+    code, line = ended(process)
+    assert code == 1
+    assert "No space left on device" in line and f"--resume {place / 'run'}" in line
+    assert 1 <= rows(tmp_path / "saved") < 15
+    config = tmp_path / "saved" / "config.json"
+    config.write_text(config.read_text().replace("toy_env:Toy", "toy_env:Slow"))
+    assert_resumes(tmp_path / "saved", never_stopped)
+
+
+def test_a_folder_that_cannot_be_written():
+    code, line = ended(train("Toy", "/proc/nowhere/run"))
+    assert code == 2 and "/proc/nowhere" in line
+
+
+def test_a_folder_that_holds_a_run(never_stopped):
+    before = (never_stopped / "progress.csv").read_bytes()
+    code, line = ended(train("Toy", never_stopped))
+    assert code == 2 and "already holds a run" in line and "--resume" in line
+    assert (never_stopped / "progress.csv").read_bytes() == before
+
+
+def test_a_run_in_use(tmp_path):
+    process = train("Slow", tmp_path / "run")
+    wait_until(lambda: rows(tmp_path / "run") >= 1, process)
+    code, line = ended(shapo("train", "--resume", tmp_path / "run"))
+    assert code == 2 and "another process" in line
+    process.terminate()
+    process.communicate()
