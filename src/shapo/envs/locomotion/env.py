@@ -51,6 +51,7 @@ class Locomotion:
         )
         # One MjData serves all: mj_step depends on nothing but the state that a row holds.
         self._data = mujoco.MjData(self.model)
+        self._seconds = self.model.opt.timestep * self.robot.frame_skip
         self._start = self._data.qpos.copy()
         self._physics = np.zeros((num_envs, mujoco.mj_stateSize(self.model, _STATE)))
         self._rows = list(self._physics)
@@ -76,13 +77,13 @@ class Locomotion:
     def step(self, action: NDArray) -> Step:
         """Apply `action` [n, act] for `frame_skip` physics steps."""
         action = checked_action(self.id, self.num_envs, self.action_space, action)
-        before = self._place.copy()
+        before = self._place
         self._ctrl[:] = action
         self._advance()
-        velocity = (self._place - before) / (self.model.opt.timestep * self.robot.frame_skip)
+        velocity = (self._place - before) / self._seconds
 
         robot = self.robot
-        control = robot.control_weight * np.square(action).sum(axis=1)
+        control = robot.control_weight * np.add.reduce(action * action, axis=1)
         reward = (robot.forward_weight * velocity[:, 0] + robot.alive_reward) - control
         self._elapsed += 1
         terminated = ~robot.healthy(self._qpos, self._qvel)
@@ -90,11 +91,12 @@ class Locomotion:
         cost = self.task.cost(velocity, terminated)
 
         last_obs = self._observe()
-        ended = np.flatnonzero(terminated | truncated)
-        for i in ended:
+        ended = terminated | truncated
+        if not ended.any():
+            return Step(last_obs.copy(), reward, cost, terminated, truncated, last_obs)
+        for i in np.flatnonzero(ended):
             self._begin(int(i))
-        obs = self._observe() if len(ended) else last_obs.copy()
-        return Step(obs, reward, cost, terminated, truncated, last_obs)
+        return Step(self._observe(), reward, cost, terminated, truncated, last_obs)
 
     def get_state(self) -> dict[str, NDArray]:
         """Physics rows, generator words, elapsed steps, and what was measured in the last step."""
@@ -112,7 +114,7 @@ class Locomotion:
         self._physics[:] = state["physics"]
         self._rng = [generators.from_words(words) for words in state["rng"]]
         self._elapsed[:] = state["elapsed"]
-        self._place[:] = state["place"]
+        self._place = np.array(state["place"])
         self._sensed[:] = state["sensed"]
         return self._observe()
 
@@ -135,9 +137,11 @@ class Locomotion:
             self._renderer = None
 
     def _advance(self) -> None:
-        """Step the physics of every row; `_place` and `_sensed` follow."""
+        """Step the physics of every row; a new `_place`, and `_sensed`, follow."""
         model, data, skip = self.model, self._data, self.robot.frame_skip
-        lagging = self.robot.place != "root" or bool(self._senses)
+        lagging = self.robot.place != "root"
+        if lagging:
+            self._place = np.empty_like(self._place)
         for i, row in enumerate(self._rows):
             mujoco.mj_setState(model, data, row, _STATE)
             mujoco.mj_step(model, data, skip)
@@ -145,7 +149,7 @@ class Locomotion:
             if lagging:
                 self._measure(i)
         if not lagging:
-            self._place[:] = self._qpos[:, :2]
+            self._place = self._qpos[:, :2].copy()
 
     def _begin(self, i: int) -> None:
         """Start an episode of environment i, drawing in Gymnasium's order."""
@@ -177,5 +181,7 @@ class Locomotion:
     def _observe(self) -> NDArray[np.float64]:
         """[n, obs] a fresh array."""
         bound = self.robot.velocity_bound
-        velocity = self._qvel if bound == np.inf else np.clip(self._qvel, -bound, bound)
+        velocity = self._qvel
+        if bound < np.inf:
+            velocity = np.minimum(np.maximum(velocity, -bound), bound)
         return np.concatenate([self._qpos[:, self.robot.hidden :], velocity, self._sensed], axis=1)
