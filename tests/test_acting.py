@@ -1,5 +1,7 @@
 """Acting in NumPy: the same numbers as a plain float64 network, and as the learner's in JAX."""
 
+import itertools
+
 import gymnasium
 import jax
 import numpy as np
@@ -14,7 +16,7 @@ from shapo.policies import Policy
 def make_actor(sizes=(7, 16, 16, 3), seed=0):
     rng = np.random.default_rng(seed)
     draw = lambda *shape: rng.normal(size=shape).astype(np.float32)
-    pairs = list(zip(sizes[:-1], sizes[1:], strict=True))
+    pairs = list(itertools.pairwise(sizes))
     return Actor(
         tuple(draw(i, o) / np.sqrt(i).astype(np.float32) for i, o in pairs),
         tuple(draw(o) for _, o in pairs),
@@ -60,7 +62,9 @@ def test_actions_are_scaled_to_finite_bounds_only():
     scale = ActionScale.of(space, "Task")
     np.testing.assert_allclose(scale.apply(np.array([1.0, 1.0, 7.0])), [2.0, 1.0, 7.0])
     np.testing.assert_allclose(scale.apply(np.array([-1.0, -1.0, 0.0])), [-2.0, 0.0, 0.0])
-    np.testing.assert_allclose(scale.apply(np.array([2.0, 0.0, 0.0])), [4.0, 0.5, 0.0])  # not clipped
+    np.testing.assert_allclose(
+        scale.apply(np.array([2.0, 0.0, 0.0])), [4.0, 0.5, 0.0]
+    )  # not clipped
 
 
 def test_discrete_actions_are_refused_by_name():

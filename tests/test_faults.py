@@ -24,7 +24,9 @@ PATIENCE = 60.0
 
 def shapo(*words, wrapper=()):
     command = [*wrapper, sys.executable, "-m", "shapo", *map(str, words)]
-    return subprocess.Popen(command, cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def train(env, out, *more, wrapper=()):
@@ -45,7 +47,11 @@ def rows(folder):
 
 
 def workers_of(process):
-    return [p for p in psutil.Process(process.pid).children() if "shapo.rollout.worker" in " ".join(p.cmdline())]
+    return [
+        p
+        for p in psutil.Process(process.pid).children()
+        if "shapo.rollout.worker" in " ".join(p.cmdline())
+    ]
 
 
 def ended(process, workers=()):
@@ -90,7 +96,10 @@ def test_stop_by_signal(never_stopped, tmp_path, number, code):
     wait_until(lambda: rows(tmp_path / "run") >= 1, process)
     workers = workers_of(process)
     process.send_signal(number)
-    assert ended(process, workers) == (code, f"shapo: stopped; continue with: shapo train --resume {tmp_path / 'run'}")
+    assert ended(process, workers) == (
+        code,
+        f"shapo: stopped; continue with: shapo train --resume {tmp_path / 'run'}",
+    )
     if number == signal.SIGTERM:
         assert_resumes(tmp_path / "run", never_stopped)
 
@@ -111,9 +120,14 @@ def test_an_environment_that_raises(tmp_path):
     folder = tmp_path / "run"
     code, line = ended(train("raising", folder))
     assert code == 1
-    assert f"Toy with seeds {env_seed(2, 0)} to {env_seed(2, 1)} raised ZeroDivisionError: the floor is gone" in line
+    assert (
+        f"Toy with seeds {env_seed(2, 0)} to {env_seed(2, 1)} raised ZeroDivisionError: the floor is gone"
+        in line
+    )
     assert "ZeroDivisionError" in (folder / "workers.log").read_text()
-    assert list((folder / "checkpoints").iterdir())  # the fault is in the second batch: the first is not lost
+    assert list(
+        (folder / "checkpoints").iterdir()
+    )  # the fault is in the second batch: the first is not lost
 
 
 def test_an_environment_that_returns_nan(tmp_path):
@@ -129,12 +143,12 @@ def test_an_environment_that_hangs(tmp_path):
 
 
 def test_a_full_disk(never_stopped, tmp_path):
-    """A tmpfs of 96 kB in a mount namespace of its own: it fills after a few iterations and vanishes with the process."""
+    """A tmpfs of 44 kB in a mount namespace of its own: it fills after a few iterations and vanishes with the process."""
     unshare = shutil.which("unshare")
     assert unshare, "install util-linux: this test mounts a small file system"
     place = tmp_path / "small"
     place.mkdir()
-    script = f"mount -t tmpfs -o size=96k none {place} && \"$@\"; code=$?; cp -r {place}/run {tmp_path}/saved; exit $code"
+    script = f'mount -t tmpfs -o size=44k none {place} && "$@"; code=$?; cp -r {place}/run {tmp_path}/saved; exit $code'
     flags = ["--mount"] if os.geteuid() == 0 else ["--mount", "--map-root-user"]
     process = train("Toy", place / "run", wrapper=[unshare, *flags, "sh", "-c", script, "sh"])
     code, line = ended(process)

@@ -28,7 +28,9 @@ def stop_after(iteration):
 def same_files(folder, other):
     for name in ("progress.csv", "episodes.csv"):
         assert table_without_time(folder / name) == table_without_time(other / name)
-    assert (folder / "policy.safetensors").read_bytes() == (other / "policy.safetensors").read_bytes()
+    assert (folder / "policy.safetensors").read_bytes() == (
+        other / "policy.safetensors"
+    ).read_bytes()
 
 
 @pytest.fixture(scope="module")

@@ -75,7 +75,12 @@ def test_actions_follow_the_policy(two_workers):
 def test_noise_is_normal_and_differs_everywhere():
     noise = action_noise(0, 0, range(50), 100, 2)
     assert abs(noise.mean()) < 0.04 and abs(noise.std() - 1) < 0.04
-    streams = [action_noise(s, i, range(e, e + 1), 4, 1).tobytes() for s in (0, 1) for i in (0, 1) for e in (0, 1)]
+    streams = [
+        action_noise(s, i, range(e, e + 1), 4, 1).tobytes()
+        for s in (0, 1)
+        for i in (0, 1)
+        for e in (0, 1)
+    ]
     assert len(set(streams)) == 8
     np.testing.assert_array_equal(action_noise(0, 0, range(7, 9), 100, 2), noise[:, 7:9])
 
@@ -106,7 +111,9 @@ def test_episodes_are_sums_of_the_batch(two_workers):
 
 @pytest.mark.parametrize("workers", [1, 5])
 def test_the_number_of_workers_does_not_matter(two_workers, workers):
-    for ours, theirs in zip(collected(EXPERIMENT.replace(workers=workers)), two_workers, strict=True):
+    for ours, theirs in zip(
+        collected(EXPERIMENT.replace(workers=workers)), two_workers, strict=True
+    ):
         same(ours.batch, theirs.batch)
         same(ours.episodes, theirs.episodes)
 
@@ -145,7 +152,7 @@ class Remembering(Toy):
 
 def test_histories_of_different_length_are_kept():
     with Rollout(Task(EXPERIMENT, Remembering), os.devnull) as rollout:
-        rollout.spec, rollout.reset()  # noqa: B018
+        rollout.spec, rollout.reset()
         rollout.begin(0, ACTOR)
         state = rollout.finish().state
         rollout.restore(state)
@@ -168,7 +175,7 @@ def test_gymnasium_environments_go_on_exactly():
     experiment = Experiment(env="pendulum", num_envs=2, steps_per_env=30, workers=2, seed=1)
     actor = make_actor((3, 8, 1))
     with Rollout(Task(experiment, pendulum), os.devnull) as rollout:
-        rollout.spec, rollout.reset()  # noqa: B018
+        rollout.spec, rollout.reset()
         rollout.begin(0, actor)
         state = rollout.finish().state
         rollout.begin(1, actor)
@@ -182,7 +189,7 @@ def test_nothing_stays_behind():
     process = psutil.Process()
     before = set(process.children()), process.num_fds(), set(os.listdir("/dev/shm"))
     with pytest.raises(KeyError), Rollout(Task(EXPERIMENT, Toy), os.devnull) as rollout:
-        rollout.spec, rollout.reset()  # noqa: B018
+        rollout.spec, rollout.reset()
         rollout.begin(0, ACTOR)
         assert len(process.children()) == len(before[0]) + 2
         raise KeyError("anything")
@@ -191,13 +198,19 @@ def test_nothing_stays_behind():
 
 def test_more_limits_than_costs_are_refused():
     task = Task(EXPERIMENT.replace(cost_limit=(1.0, 2.0)), Toy)
-    with pytest.raises(ValueError, match="1 cost signals but cost_limit"), Rollout(task, os.devnull) as rollout:
+    with (
+        pytest.raises(ValueError, match="1 cost signals but cost_limit"),
+        Rollout(task, os.devnull) as rollout,
+    ):
         rollout.spec  # noqa: B018
 
 
 def test_an_unknown_environment_is_refused_with_the_nearest():
     task = Task(Experiment(env="SafetyPointGaol1-v0"))
-    with pytest.raises(ValueError, match="SafetyPointGoal1-v0"), Rollout(task, os.devnull) as rollout:
+    with (
+        pytest.raises(ValueError, match="SafetyPointGoal1-v0"),
+        Rollout(task, os.devnull) as rollout,
+    ):
         rollout.spec  # noqa: B018
 
 
@@ -205,11 +218,16 @@ def test_errors_name_environment_seed_and_log(tmp_path):
     log = tmp_path / "log"
     task = Task(EXPERIMENT.replace(workers=1), partial(Toy, fault="nan", fault_step=3))
     with pytest.raises(RolloutError) as error, Rollout(task, log) as rollout:
-        rollout.spec, rollout.reset()  # noqa: B018
+        rollout.spec, rollout.reset()
         rollout.begin(0, ACTOR)
         rollout.finish()
     text = str(error.value)
-    assert "Toy" in text and f"seed {env_seed(3, 4)}" in text and "reward nan at step 2" in text and str(log) in text
+    assert (
+        "Toy" in text
+        and f"seed {env_seed(3, 4)}" in text
+        and "reward nan at step 2" in text
+        and str(log) in text
+    )
 
 
 def test_cores():

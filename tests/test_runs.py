@@ -129,7 +129,9 @@ class TestRun:
 
     def test_a_changed_config_is_shown(self, tmp_path):
         run = Run.create(tmp_path, self.experiment, {})
-        with pytest.raises(ValueError, match=r"seed is 0 in the run, 4 was asked for; radius is 0.01"):
+        with pytest.raises(
+            ValueError, match=r"seed is 0 in the run, 4 was asked for; radius is 0.01"
+        ):
             run.require_same(self.experiment.replace(seed=4, radius=0.02), {})
         with pytest.raises(ValueError, match="m:f"):
             run.require_same(self.experiment, {"env": "m:f"})
@@ -139,7 +141,9 @@ class TestRun:
         with pytest.raises(ValueError, match="did you mean .*ant-cpo"):
             Run.open(tmp_path / "ant-cop")
 
-    @pytest.mark.parametrize("text", ["", "{", "[]", '{"experiment": {"enw": 1}}', '{"experiment": 3}'])
+    @pytest.mark.parametrize(
+        "text", ["", "{", "[]", '{"experiment": {"enw": 1}}', '{"experiment": 3}']
+    )
     def test_a_broken_config_is_one_line(self, tmp_path, text):
         (tmp_path / "config.json").write_text(text)
         with pytest.raises(ValueError, match=r"config\.json is not a run's config"):
@@ -147,7 +151,11 @@ class TestRun:
 
     def test_two_processes_do_not_share_a_run(self, tmp_path):
         run = Run.create(tmp_path, self.experiment, {})
-        with run.locked(), pytest.raises(RunInUse, match="another process"), Run.open(tmp_path).locked():
+        with (
+            run.locked(),
+            pytest.raises(RunInUse, match="another process"),
+            Run.open(tmp_path).locked(),
+        ):
             pass
         with run.locked():
             pass
@@ -162,7 +170,9 @@ class TestLedger:
     def episodes(self, costs, terminated):
         k = len(costs)
         returns, numbers = np.arange(k, dtype=float), np.arange(k)
-        return Episodes(numbers % 2, numbers, returns, np.array(costs), numbers + 5, np.array(terminated))
+        return Episodes(
+            numbers % 2, numbers, returns, np.array(costs), numbers + 5, np.array(terminated)
+        )
 
     def test_follows_the_definitions(self):
         ledger = Ledger(Experiment(num_envs=2, steps_per_env=10, cost_limit=(3.0,)))
@@ -172,11 +182,17 @@ class TestLedger:
         none = self.episodes(np.zeros((0, 1)), np.zeros(0, bool))
         ledger.add(self.batch(cost), none)
         first = ledger.row(0)
-        assert first["cost/total"] == 8 and first["cost/rate"] == 8 / 20 and np.isnan(first["cost/episode"])
+        assert (
+            first["cost/total"] == 8
+            and first["cost/rate"] == 8 / 20
+            and np.isnan(first["cost/episode"])
+        )
         ledger.add(self.batch(0 * cost), self.episodes([[1.0], [2.0], [6.0]], [True, False, True]))
         row = ledger.row(1)
         assert row["steps"] == 40 and row["episodes"] == 3
-        assert row["cost/episode"] == 3 and row["reward/episode"] == 1 and row["episode/length"] == 6
+        assert (
+            row["cost/episode"] == 3 and row["reward/episode"] == 1 and row["episode/length"] == 6
+        )
         assert row["termination/total"] == 2 and row["termination/rate"] == 2 / 40
         assert row["cost/p80"] == pytest.approx(2 + 0.6 * 4)  # between the 2nd and the 3rd of three
         assert ledger.episode_cost() == [3.0]

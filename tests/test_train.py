@@ -67,12 +67,16 @@ def test_the_same_experiment_twice_gives_the_same_files(trained, tmp_path):
     again = train(TINY, tmp_path / "again", env=Toy)
     for name in ("progress.csv", "episodes.csv"):
         assert table_without_time(again.folder / name) == table_without_time(trained.folder / name)
-    assert (again.folder / "policy.safetensors").read_bytes() == (trained.folder / "policy.safetensors").read_bytes()
+    assert (again.folder / "policy.safetensors").read_bytes() == (
+        trained.folder / "policy.safetensors"
+    ).read_bytes()
 
 
 def test_the_number_of_workers_does_not_matter(trained, tmp_path):
     alone = train(TINY.replace(workers=1), tmp_path / "alone", env=Toy)
-    assert table_without_time(alone.folder / "progress.csv") == table_without_time(trained.folder / "progress.csv")
+    assert table_without_time(alone.folder / "progress.csv") == table_without_time(
+        trained.folder / "progress.csv"
+    )
 
 
 def test_another_seed_gives_another_run(trained, tmp_path):
@@ -90,7 +94,13 @@ def test_files_of_a_run(trained):
     assert columns[:7] == [
         "iteration", "steps", "episodes", "reward/episode", "cost/episode", "cost/limit", "cost/rate",
     ]  # fmt: skip
-    assert {"policy/kl", "policy/multiplier", "gradient/kl", "critic/reward_loss", "statistics/kl"} <= set(columns)
+    assert {
+        "policy/kl",
+        "policy/multiplier",
+        "gradient/kl",
+        "critic/reward_loss",
+        "statistics/kl",
+    } <= set(columns)
     assert trained.progress["steps"] == [200, 400, 600]
     episodes = (trained.folder / "episodes.csv").read_text().splitlines()
     assert episodes[0] == "iteration,steps,env,return,cost,length,terminated"
@@ -110,13 +120,22 @@ def test_tensorboard_has_the_same_numbers(trained):
 
 
 def test_your_own_algorithm(tmp_path):
-    run = train(TINY.replace(steps=200), tmp_path / "own", env=Toy, algorithm=trpo(radius=0.5, gradient=Sam(0.01)))
+    run = train(
+        TINY.replace(steps=200),
+        tmp_path / "own",
+        env=Toy,
+        algorithm=trpo(radius=0.5, gradient=Sam(0.01)),
+    )
     assert 0.02 < run.progress["policy/kl"][0] <= 0.5
     assert "Sam(rho=0.01)" in (run.folder / "config.json").read_text()
 
 
 def test_saute_learns_with_the_budget_and_reports_the_task(tmp_path):
-    run = train(TINY.replace(steps=200, algo="saute", saute_unsafe_reward=-1000.0), tmp_path / "saute", env=Toy)
+    run = train(
+        TINY.replace(steps=200, algo="saute", saute_unsafe_reward=-1000.0),
+        tmp_path / "saute",
+        env=Toy,
+    )
     assert run.policy.observation_size == 4
     assert min(run.progress["reward/episode"]) > -200
 

@@ -1,11 +1,15 @@
 """Where else the numbers of a run go: TensorBoard, Weights & Biases."""
 
+import contextlib
 import dataclasses
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from tensorboardX import SummaryWriter
+from tensorboardX.event_file_writer import EventsWriter
+from tensorboardX.proto.event_pb2 import Event, SessionLog  # pyright: ignore[reportAttributeAccessIssue]
+from tensorboardX.proto.summary_pb2 import Summary  # pyright: ignore[reportAttributeAccessIssue]
 
 from shapo.experiment import Experiment
 
@@ -23,20 +27,31 @@ class Recorder(Protocol):
 
 
 class TensorBoard:
-    """Event files for `tensorboard --logdir`."""
+    """Event files for `tensorboard --logdir`.
+
+    Written without tensorboardX's background thread, which would swallow a full disk's error.
+    """
 
     def __init__(self, folder: Path, first_iteration: int):
         """A resumed run hides what was recorded after its checkpoint."""
-        self._writer = SummaryWriter(str(folder), purge_step=first_iteration, flush_secs=30)
+        folder.mkdir(exist_ok=True)
+        self._writer = EventsWriter(str(folder / "events"))
+        start = SessionLog(status=SessionLog.START)
+        self._writer.write_event(Event(step=first_iteration, session_log=start))
 
     def record(self, row: Mapping[str, float]) -> None:
         """Note one iteration's numbers under its iteration."""
-        for name, value in row.items():
-            self._writer.add_scalar(name, value, int(row["iteration"]))
+        values = [Summary.Value(tag=name, simple_value=value) for name, value in row.items()]
+        event = Event(
+            step=int(row["iteration"]), wall_time=time.time(), summary=Summary(value=values)
+        )
+        self._writer.write_event(event)
+        self._writer.flush()
 
     def close(self) -> None:
-        """Write out what is pending."""
-        self._writer.close()
+        """Free the file; everything is in it already."""
+        with contextlib.suppress(OSError):
+            self._writer.close()
 
 
 class WeightsAndBiases:
