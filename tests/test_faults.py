@@ -1,4 +1,4 @@
-"""Things that go wrong, done for real: each ends with one line, exit code and checkpoint, and leaves nothing running."""
+"""Things that go wrong, done for real: each ends with one line and a checkpoint, and leaves nothing running."""
 
 import os
 import shutil
@@ -143,7 +143,7 @@ def test_an_environment_that_hangs(tmp_path):
 
 
 def test_a_full_disk(never_stopped, tmp_path):
-    """A tmpfs of 44 kB in a mount namespace of its own: it fills after a few iterations and vanishes with the process."""
+    """44 kB in a mount namespace of its own: full after a few iterations, gone with the process."""
     unshare = shutil.which("unshare")
     assert unshare, "install util-linux: this test mounts a small file system"
     place = tmp_path / "small"

@@ -118,7 +118,7 @@ class TestRun:
 
     def test_an_existing_run_is_never_overwritten(self, tmp_path):
         Run.create(tmp_path, self.experiment, {})
-        with pytest.raises(ValueError, match="already holds a run.*--resume"):
+        with pytest.raises(ValueError, match=r"already holds a run.*--resume"):
             Run.create(tmp_path, self.experiment, {})
 
     def test_a_foreign_folder_is_left_alone(self, tmp_path):
@@ -138,7 +138,7 @@ class TestRun:
 
     def test_a_mistyped_folder_is_guessed(self, tmp_path):
         Run.create(tmp_path / "ant-cpo", self.experiment, {})
-        with pytest.raises(ValueError, match="did you mean .*ant-cpo"):
+        with pytest.raises(ValueError, match=r"did you mean .*ant-cpo"):
             Run.open(tmp_path / "ant-cop")
 
     @pytest.mark.parametrize(

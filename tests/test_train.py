@@ -87,7 +87,8 @@ def test_another_seed_gives_another_run(trained, tmp_path):
 def test_files_of_a_run(trained):
     names = {path.name for path in trained.folder.iterdir()}
     assert names == {
-        "config.json", "progress.csv", "episodes.csv", "policy.safetensors", "checkpoints", "tensorboard", "workers.log",
+        "config.json", "progress.csv", "episodes.csv", "policy.safetensors", "checkpoints", "tensorboard",
+        "workers.log",
     }  # fmt: skip
     assert trained.finished
     columns = list(trained.progress)
@@ -143,7 +144,7 @@ def test_saute_learns_with_the_budget_and_reports_the_task(tmp_path):
 def test_bad_input_leaves_nothing_behind(tmp_path):
     with pytest.raises(ValueError, match="cost_limit"):
         train(TINY.replace(cost_limit=(1.0, 2.0)), tmp_path / "bad", env=Toy)
-    with pytest.raises(ValueError, match="unknown environment .*did you mean SafetyPointGoal"):
+    with pytest.raises(ValueError, match=r"unknown environment .*did you mean SafetyPointGoal"):
         train(TINY.replace(env="SafetyPointGoal"), tmp_path / "bad")
     assert list(tmp_path.iterdir()) == []
 
