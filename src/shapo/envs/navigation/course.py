@@ -16,16 +16,25 @@ from numpy.typing import NDArray
 from shapo.envs.navigation.models import (
     GREMLIN_FLIGHT,
     ROBOT_SIZES,
+    SUBSTEP,
     SUBSTEPS,
     bodies_of,
     body_height,
     make_model,
 )
-from shapo.envs.navigation.physics import gremlin_swing
 from shapo.envs.navigation.tasks import Objects, Task
 
+GREMLIN_TRAVEL = 0.35
 SETTLED = 100
 """Steps after which a vase no longer sinks."""
+
+
+def gremlin_swing(task: Task) -> NDArray[np.float64]:
+    """[horizon x substeps, 2] where gremlins are pulled to, relative to their start, before each substep."""
+    # MuJoCo's clock adds up substeps; a product would round differently.
+    ticks = np.full(task.horizon * SUBSTEPS, SUBSTEP[task.robot])
+    time = np.concatenate([[0.0], np.cumsum(ticks)[:-1]])
+    return GREMLIN_TRAVEL * np.stack([np.sin(time), np.cos(time)], axis=1)
 
 
 @lru_cache(maxsize=64)

@@ -9,25 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.envs.navigation import batch, stream
-from shapo.envs.navigation.course import make_course
-from shapo.envs.navigation.models import (
-    ROBOT_RADIUS,
-    SUBSTEP,
-    SUBSTEPS,
-    bodies_of,
-    body_height,
-    body_radius,
-)
 from shapo.envs.navigation.physics import Physics
+from shapo.envs.navigation.rules import make_rules
 from shapo.envs.navigation.scene import Scene
-from shapo.envs.navigation.state import (
-    LIDAR_BINS,
-    NUM_SENSORS,
-    Rules,
-    allocate,
-    make_rules,
-    observation_size,
-)
+from shapo.envs.navigation.state import LIDAR_BINS, NUM_SENSORS, allocate, observation_size
 from shapo.envs.navigation.tasks import TASKS, Task
 from shapo.envs.protocol import Step
 
@@ -51,9 +36,9 @@ class Navigation:
         self.task = task
         self.num_envs = num_envs
         self.horizon = task.horizon
-        self.rules = _rules(task, physics)
+        self.rules = make_rules(task, everything=physics == "mujoco")
         self._physics = Physics(task)
-        self._state = allocate(task, self.rules, num_envs)
+        self._state = allocate(task, num_envs)
         self._matters = np.zeros((num_envs, self.rules.num_bodies), np.bool_)
         self._touching = np.zeros((num_envs, len(self.rules.kind)), np.bool_)
         self._near = np.zeros(num_envs, np.int64)
@@ -174,16 +159,3 @@ def make(id: str, num_envs: int, seed: int = 0, physics: PhysicsChoice = "hybrid
         hint = f"; did you mean {near[0]}?" if near else ""
         raise ValueError(f"unknown navigation task {id!r}{hint}")
     return Navigation(TASKS[id], num_envs, seed, physics)
-
-
-def _rules(task: Task, physics: PhysicsChoice) -> Rules:
-    bodies = bodies_of(task)
-    return make_rules(
-        task,
-        everything=physics == "mujoco",
-        step_time=SUBSTEPS * SUBSTEP[task.robot],
-        robot_radius=ROBOT_RADIUS[task.robot],
-        body_radius=body_radius(bodies) if bodies else 0.0,
-        body_height=body_height(bodies) if bodies else 0.0,
-        course=make_course(task),
-    )

@@ -76,11 +76,12 @@ def _on_course(rules, state, i, b):
     q, v, start = state.body_q[i, b], state.body_v[i, b], state.body_start[i, b]
     half = 0.5 * state.turns[i, rules.first_body + b]
     w, z = math.cos(half), math.sin(half)
-    sign = 1.0 if q[3] * w + q[6] * z > 0 else -1.0
+    if q[3] * w + q[6] * z < 0:  # the same rotation, a full turn later
+        w, z = -w, -z
     error = max(
         abs(q[0] - start[0] - row[0]), abs(q[1] - start[1] - row[1]),
         abs(q[2] - rules.body_height - row[2]),
-        abs(q[3] - sign * w), abs(q[4]), abs(q[5]), abs(q[6] - sign * z),
+        abs(q[3] - w), abs(q[4]), abs(q[5]), abs(q[6] - z),
         abs(v[0] - row[3]), abs(v[1] - row[4]), abs(v[2] - row[5]),
         abs(v[3]), abs(v[4]), abs(v[5]),
     )  # fmt: skip

@@ -4,16 +4,15 @@ import math
 
 from shapo.envs.navigation import point, stream
 from shapo.envs.navigation.compiled import copy, fill, inner
-from shapo.envs.navigation.state import (
+from shapo.envs.navigation.rules import (
     CIRCLE,
-    LOOSE,
-    ON_COURSE,
     PRESS_BUTTONS,
     PUSH_BOX,
     REACH_GOAL,
     RUN_CIRCLES,
     WALL,
 )
+from shapo.envs.navigation.state import LOOSE, ON_COURSE
 
 TRIES_PER_OBJECT = 100
 TRIES_PER_GOAL = 10_000

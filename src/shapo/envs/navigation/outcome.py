@@ -4,7 +4,7 @@ import math
 
 from shapo.envs.navigation.compiled import inner
 from shapo.envs.navigation.layout import measure
-from shapo.envs.navigation.state import (
+from shapo.envs.navigation.rules import (
     BUTTON,
     HAZARD,
     PRESS_BUTTONS,

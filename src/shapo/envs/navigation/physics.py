@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.envs.navigation.course import gremlin_swing
 from shapo.envs.navigation.exchange import (
     FIRST_PART,
     FLOOR,
@@ -21,11 +22,10 @@ from shapo.envs.navigation.exchange import (
     read_sensors,
     store,
 )
-from shapo.envs.navigation.models import SUBSTEP, SUBSTEPS, bodies_of, make_model, solids_of
-from shapo.envs.navigation.state import Rules, State
+from shapo.envs.navigation.models import SUBSTEPS, bodies_of, make_model, solids_of
+from shapo.envs.navigation.rules import Rules
+from shapo.envs.navigation.state import State
 from shapo.envs.navigation.tasks import Task
-
-GREMLIN_TRAVEL = 0.35
 
 
 class _Workspace:
@@ -101,11 +101,3 @@ class Physics:
         load(rules, state, i, np.zeros(2), np.zeros(0, np.int64), work.buffers)
         mujoco.mj_forward(work.model, work.data)
         read_sensors(work.buffers.sensordata, state.sensors[i])
-
-
-def gremlin_swing(task: Task) -> NDArray[np.float64]:
-    """[horizon x substeps, 2] where gremlins are pulled to, relative to their start, before each substep."""
-    # MuJoCo's clock adds up substeps; a product would round differently.
-    ticks = np.full(task.horizon * SUBSTEPS, SUBSTEP[task.robot])
-    time = np.concatenate([[0.0], np.cumsum(ticks)[:-1]])
-    return GREMLIN_TRAVEL * np.stack([np.sin(time), np.cos(time)], axis=1)
