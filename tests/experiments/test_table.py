@@ -41,6 +41,19 @@ def test_final_values_average_the_last_tenth(tmp_path):
     assert run.until(400_000).steps == 400_000
 
 
+def test_of_several_costs_the_first_is_shown(tmp_path):
+    folder = write_run(tmp_path / "a", SHORT)
+    for name, column in (("progress.csv", "cost/rate"), ("episodes.csv", "cost")):
+        whole = pd.read_csv(folder / name)
+        whole.rename(columns={column: f"{column}_1"}).assign(**{f"{column}_2": 7.0}).to_csv(
+            folder / name, index=False
+        )
+    [run] = table.read_runs(folder).runs
+    assert 0 < run.last("cost/rate") < 1
+    assert run.last("cost/rate_2") == 7
+    assert (table.read_episodes(run)["cost"] != 7).any()
+
+
 def test_a_line_still_being_written_does_not_count(tmp_path):
     folder = write_run(tmp_path / "a", SHORT)
     whole = (folder / "progress.csv").read_text()

@@ -61,6 +61,7 @@ def grouped(runs: Sequence[Run]) -> list[Group]:
         varying = _varying([run.experiment for run in family])
         for run in family:
             choices = [f"{name} {getattr(run.experiment, name)}" for name in varying]
+            choices += [f"{name} {text}" for name, text in run.custom.items()]
             label = " · ".join([algo, gradient, *choices])
             groups.setdefault((env, label), Group(env, label, gradient, [])).runs.append(run)
     return [groups[key] for key in sorted(groups)]

@@ -113,7 +113,7 @@ def read_runs(*folders: str | Path) -> Runs:
 def read_episodes(run: Run) -> pd.DataFrame:
     """The run's episodes, a row each; empty if it recorded none."""
     try:
-        return _read_csv(run.folder / "episodes.csv", EPISODE_COLUMNS, only_these=True)
+        return _read_csv(run.folder / "episodes.csv", needed=EPISODE_COLUMNS)
     except UnreadableRun:
         return pd.DataFrame(dict.fromkeys(EPISODE_COLUMNS, np.empty(0)))
 
@@ -190,7 +190,7 @@ def _read_config(path: Path) -> tuple[str, Experiment, dict[str, str]]:
     return version, Experiment(**choices), custom
 
 
-def _read_csv(path: Path, needed: tuple[str, ...], only_these: bool = False) -> pd.DataFrame:
+def _read_csv(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
     try:
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -200,11 +200,12 @@ def _read_csv(path: Path, needed: tuple[str, ...], only_these: bool = False) -> 
     # A line without its end is still being written: its last number may lack digits.
     complete = text[: text.rfind("\n") + 1]
     try:
-        columns = needed if only_these else None
-        rows = pd.read_csv(io.StringIO(complete), dtype="float64", usecols=columns)
+        rows = pd.read_csv(io.StringIO(complete), dtype="float64")
     except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         reason = str(error).splitlines()[0] if complete else "it is empty"
         raise UnreadableRun(f"{path.name} cannot be read: {reason}") from None
+    # Of several costs, numbered from 1, the first is the one that tables and figures show.
+    rows = rows.rename(columns={name: name.removesuffix("_1") for name in rows})
     for column in needed:
         if column not in rows or np.isnan(rows[column].to_numpy(float)).any():
             raise UnreadableRun(f"{path.name}: column {column!r} is missing or has gaps")

@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if value is not None and value < 1:
             raise ValueError(f"--{option} is {value}; at least one is needed")
     if "list" in options.names:
-        print("\n".join(_line(figure) for figure in FIGURES.values()))
+        print("\n".join(f"{_line(figure):74} {_wants(figure)}" for figure in FIGURES.values()))
         return
     found = _read(options.runs)
     if options.run:
@@ -132,6 +132,13 @@ def _duration(seconds: float) -> str:
 
 def _line(figure: Figure) -> str:
     return f"{figure.name:20} {figure.item:10} {figure.title}"
+
+
+def _wants(figure: Figure) -> str:
+    arms = figure.arms()
+    steps = figure.seeds * sum(arm.experiment.steps for arm in arms)
+    runs = f"{len(arms)} configurations × {figure.seeds} seeds, {steps / 1e6:,.0f}M steps"
+    return runs if arms else "no runs"
 
 
 def _chosen(names: Sequence[str]) -> list[Figure]:

@@ -180,7 +180,7 @@ def empty(axes: Axes, results: Sequence[Result]) -> bool:
     if any(result.runs for result in results):
         return False
     axes.text(0.5, 0.5, "not run yet", transform=axes.transAxes, ha="center", color="#8A8A8A")
-    axes.set(xticks=[], yticks=[])
+    axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
     axes.grid(False)
     axes.spines[:].set_color(FAINT)
     return True

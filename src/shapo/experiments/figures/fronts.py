@@ -69,7 +69,7 @@ def draw(results: Sequence[Result]) -> Picture:
 LAMBDA = Figure("lambda-front", "Front over the first multiplier", "Figure 4", draw, lambda_arms)
 SCHEDULES = Figure(
     "schedules-front",
-    "Front over the first multiplier, by schedule",
+    "Fronts of the two schedules",
     "Figure 11",
     draw,
     schedule_arms,

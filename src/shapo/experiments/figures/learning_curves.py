@@ -32,15 +32,20 @@ def draw(results: Sequence[Result]) -> Picture:
     picture, axes = plt.subplots(
         2, len(panels), figsize=(2 * len(panels), 3.4), squeeze=False, sharex="col", sharey="row"
     )
+    labelled = False
     for column, (name, shown) in zip(axes.T, panels.items(), strict=True):
         column[0].set_title(name)
-        for panel, quantity in zip(column, ("reward/episode", "cost/episode"), strict=True):
-            if drawing.empty(panel, shown):
-                continue
-            drawing.curves(panel, shown, quantity)
-            if quantity == "cost/episode":
-                drawing.limit_line(panel, shown)
+        blank = [drawing.empty(panel, shown) for panel in column]
+        if any(blank):
+            continue
+        drawing.curves(column[0], shown, "reward/episode")
+        drawing.curves(column[1], shown, "cost/episode")
+        drawing.limit_line(column[1], shown)
+        for panel in column:
             panel.label_outer()
+            # The shared scale is written once, at the first column that has something to show.
+            panel.tick_params(labelleft=not labelled)
+        labelled = True
     axes[0, 0].set_ylabel(drawing.LABELS["reward/episode"])
     axes[1, 0].set_ylabel(drawing.LABELS["cost/episode"])
     drawing.legend(picture, [("vanilla", PLAIN), ("SHAPO", SHAPO)], lines=True)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 
 from shapo.experiments.figures.figure import Arm, Figure, Result
 from shapo.experiments.figures.tasks import POINT_GOAL, published
-from shapo.experiments.style import PLAIN, SHAPO
+from shapo.experiments.style import PLAIN, SHAPO, steps_text
 from shapo.experiments.table import Run
 
 
@@ -29,48 +29,55 @@ def arms() -> list[Arm]:
 
 
 def rows(results: Sequence[Result]) -> list[Row]:
-    """Speed, time of an iteration, and the time that the whole training takes at that speed."""
-    speed = [_mean([_speed(run) for run in runs]) for _, runs in results]
-    asked = [arm.experiment for arm, _ in results]
-    pairs = list(zip(asked, speed, strict=True))
-    length = f"{POINT_GOAL.steps / 1e6:.0f}M steps"
+    """The paper's two lines, and the speed they rest on."""
+    speed = [_typical(runs, "time/steps_per_second") for _, runs in results]
+    actor = [_typical(runs, "time/actor") for _, runs in results]
+    critics = [_typical(runs, "time/critics") for _, runs in results]
     return [
+        Row(f"total, minutes for {steps_text(POINT_GOAL.steps)} steps", _minutes(speed)),
+        Row("update, seconds per iteration", [a + c for a, c in zip(actor, critics, strict=True)]),
+        Row("    of the actor", actor),
+        Row("    of the critics", critics),
         Row("environment steps per second", speed),
-        Row("seconds per iteration", [e.batch_steps / s for e, s in pairs]),
-        Row(f"minutes for {length}", [POINT_GOAL.steps / s / 60 for s in speed]),
     ]
 
 
 def draw(results: Sequence[Result]) -> Picture:
     """The table, with the overhead of SHAPO in its last column."""
-    picture, panel = plt.subplots(figsize=(5.2, 1.45))
+    picture, panel = plt.subplots(figsize=(5.2, 1.9))
     panel.axis("off")
     header = ["", *(arm.label for arm, _ in results), "ratio"]
     body = [
-        [row.name, *(f"{value:.3g}" if value < 1e4 else f"{value:,.0f}" for value in row.values),
+        [row.name, *(_text(value) for value in row.values),
          f"{row.values[1] / row.values[0]:.2f}"]
         for row in rows(results)
     ]  # fmt: skip
     columns = (0.0, 0.62, 0.86, 1.0)
     for line, cells in enumerate([header, *body]):
-        height = 0.9 - line * 0.24
+        height = 0.93 - line * 0.165
         for x, cell in zip(columns, cells, strict=True):
             weight = "bold" if line == 0 else "normal"
             side = "left" if x == 0 else "right"
             panel.text(x, height, cell, ha=side, va="center", weight=weight)
-    for height, width in ((1.04, 1.0), (0.78, 0.6), (0.06, 1.0)):
+    for height, width in ((1.03, 1.0), (0.85, 0.6), (0.0, 1.0)):
         panel.plot([0, 1], [height] * 2, color="black", lw=width, clip_on=False)
     panel.set(xlim=(0, 1), ylim=(0, 1.05))
     return picture
 
 
-def _speed(run: Run) -> float:
-    """Steps per second of a typical iteration: the first ones compile, so the median."""
-    return float(np.nanmedian(run.values("time/steps_per_second")))
+def _text(value: float) -> str:
+    return f"{value:.3g}" if value < 100 else f"{value:,.0f}"
 
 
-def _mean(values: list[float]) -> float:
-    return float(np.mean(values)) if values else float("nan")
+def _minutes(speed: Sequence[float]) -> list[float]:
+    return [POINT_GOAL.steps / steps_per_second / 60 for steps_per_second in speed]
+
+
+def _typical(runs: Sequence[Run], column: str) -> float:
+    """The column's median over iterations, for the first ones compile; then the mean over runs."""
+    recorded = [run.values(column) for run in runs]
+    medians = [np.nanmedian(values) for values in recorded if not np.isnan(values).all()]
+    return float(np.mean(medians)) if medians else float("nan")
 
 
 FIGURE = Figure("runtime", "What SHAPO costs in time", "Table 1", draw, arms)

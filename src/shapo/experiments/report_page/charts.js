@@ -28,8 +28,12 @@ const Charts = (() => {
     const size = Math.abs(value);
     if (size >= 1e6) return +(value / 1e6).toPrecision(4) + "M";
     if (size >= 1e4) return +(value / 1e3).toPrecision(4) + "k";
-    if (size > 0 && size < 1e-3) return value.toExponential(2);
+    if (size > 0 && size < 1e-3) return (+value.toPrecision(3)).toExponential();
     return String(+value.toPrecision(4));
+  }
+
+  function withError(value, error) {
+    return error ? `${format(value)} ± ${format(error)}` : format(value);
   }
 
   function niceTicks(low, high, count) {
@@ -46,7 +50,7 @@ const Charts = (() => {
     const stride = Math.max(1, Math.ceil((last - first + 1) / 6));
     const ticks = [];
     for (let power = first; power <= last; power += stride) ticks.push(10 ** power);
-    return ticks;
+    return ticks.length > 1 ? ticks : niceTicks(low, high, 4);
   }
 
   function makeScale(values, from, to, log) {
@@ -156,7 +160,7 @@ const Charts = (() => {
       }
       return {
         head: rows.length ? `${xLabel} ${format(rows[0].s.x[rows[0].i])}` : "",
-        rows: rows.map(({ s, i }) => [s.style, s.label, format(s.y[i]) + (s.error ? ` ± ${format(s.error[i])}` : "")]),
+        rows: rows.map(({ s, i }) => [s.style, s.label, withError(s.y[i], s.error && s.error[i])]),
       };
     });
   }
@@ -180,7 +184,7 @@ const Charts = (() => {
       if (away(near) > 25) return null;
       return {
         head: near.label,
-        rows: [[near.style, xLabel, `${format(near.x)} ± ${format(near.xError)}`], [near.style, yLabel, `${format(near.y)} ± ${format(near.yError)}`]],
+        rows: [[near.style, xLabel, withError(near.x, near.xError)], [near.style, yLabel, withError(near.y, near.yError)]],
       };
     });
   }
