@@ -5,7 +5,7 @@ nothing of who acts in it.
 
 Autoreset happens in the same step: where an episode ends, `Step.obs` is already the first observation of the next
 episode and `Step.last_obs` the last one of the old. `terminated` (the task ended: no future) and `truncated` (time ran
-out: there would have been a future) are never the same thing, because a value is bootstrapped from one and not the other.
+out: there would have been a future) are never the same thing, because a value is bootstrapped from only one of them.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 
 class Step(NamedTuple):
-    """What one step of `n` environments returns. The arrays belong to the caller: the environment never writes them again."""
+    """What one step of `n` environments returns. The arrays are the caller's: the environment never writes them again."""
 
     obs: NDArray[np.float64]
     """[n, obs] where to act next: after an episode's end, the first observation of the new episode."""

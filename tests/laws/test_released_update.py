@@ -1,0 +1,84 @@
+"""One recorded update of the authors' release, in float64, against ours.
+
+The release averages KL over action dimensions, so its radii and damping are multiplied by their number. Its conjugate
+gradients add 1e-6 to denominators and stop after 10 (perturbation) or 15 (update) iterations; ours stop on the residual.
+"""
+
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from laws.problems import progress
+
+from shapo.geometry import fisher, steepest
+from shapo.gradients import Shapo
+from shapo.networks import Layer, Policy
+from shapo.surrogates import Samples, policy_behaviour, surrogate
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+class Released:
+    def __init__(self, robot):
+        self.data = dict(np.load(GOLDEN / f"released_update_{robot}.npz"))
+        obs = np.load(GOLDEN / f"released_obs_{robot}.npz")["obs"]
+        self.obs_size, self.act_size = obs.shape[1], self.data["act"].shape[1]
+        advantage = jnp.asarray(self.data["adv"])
+        self.samples = Samples(
+            jnp.asarray(obs),
+            jnp.asarray(self.data["act"]),
+            jnp.asarray(self.data["log_prob"]),
+            advantage,
+            advantage[:, None],
+        )
+        self.policy = self.unflatten(self.data["theta"])
+
+    def unflatten(self, theta) -> Policy:
+        """The release's order: log_std, then weight [out, in] and bias of each layer."""
+        sizes = (self.obs_size, 64, 64, self.act_size)
+        log_std, rest = theta[: self.act_size], theta[self.act_size :]
+        layers = []
+        for n, m in zip(sizes[:-1], sizes[1:], strict=True):
+            weight, bias, rest = rest[: n * m], rest[n * m : n * m + m], rest[n * m + m :]
+            layers.append(Layer(jnp.asarray(weight.reshape(m, n).T), jnp.asarray(bias)))
+        return Policy(tuple(layers), jnp.asarray(log_std))
+
+    def flatten(self, tree: Policy):
+        parts = [tree.log_std]
+        for weight, bias in tree.layers:
+            parts += [weight.T.ravel(), bias]
+        return np.concatenate([np.asarray(part) for part in parts])
+
+
+def cosine(a, b):
+    return a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+
+
+def relative(found, expected):
+    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize("robot", ["point", "ant"])
+def test_perturbation_gradient_and_step(robot):
+    released = Released(robot)
+    data, dims = released.data, released.act_size
+    loss = surrogate(released.samples, released.samples.reward_advantage)
+    behaviour = policy_behaviour(released.samples.obs)
+    metric = fisher(behaviour, released.policy, damping=0.1 * dims, iterations=60, tolerance=1e-8)
+    radius = float(data["delta_down_per_dim"]) * dims
+
+    grads = jax.grad(loss)(released.policy)
+    assert relative(released.flatten(grads), data["loss_gradient"]) < 1e-9
+
+    ascent = steepest(grads, metric, radius)
+    assert cosine(released.flatten(ascent.move), data["perturbation"]) > 0.9999
+
+    slope = Shapo(radius, tolerance=1e-8)(loss, released.policy, metric, behaviour, progress())
+    assert relative(released.flatten(slope.grads), data["shapo_loss_gradient"]) < 1e-3
+
+    step = steepest(slope.grads, metric, float(data["delta_up_per_dim"]) * dims)
+    theirs = data["trpo_step_before_line_search"]
+    assert cosine(-released.flatten(step.move), theirs) > 0.999
+    assert relative(-released.flatten(step.move), theirs) < 0.03

@@ -1,0 +1,61 @@
+"""Every recipe, with and without SHAPO, finds the known optimum of a small constrained problem."""
+
+import numpy as np
+import pytest
+from probes import BEST_WITHIN_LIMIT, COST_LIMIT, collect
+
+from shapo.experiment import Experiment
+from shapo.learner import Learner
+
+ITERATIONS = 150
+CONSTRAINED = ["trpo-lagrangian", "trpo-pid", "crpo", "cpo", "ppo-lagrangian"]
+UNCONSTRAINED = ["trpo", "ppo"]
+
+
+def train(algo, gradient, seed=0):
+    experiment = Experiment(
+        algo=algo,
+        gradient=gradient,
+        critic_gradient="sam" if gradient == "shapo" else "plain",
+        cost_limit=(COST_LIMIT,),
+        hidden=(8,),
+        discount=0.5,
+        gae=0.5,
+        critic_epochs=1,
+        multiplier_rate=0.05,
+        pid_ki=0.003,
+        ppo_epochs=4,
+        ppo_rate=0.02,
+        ppo_stop_kl=0.1,
+        num_envs=1,
+        steps_per_env=1000,
+        steps=1000 * ITERATIONS,
+    )
+    learner = Learner.build(experiment, observation_size=2, action_size=1)
+    rng = np.random.default_rng(seed)
+    state = learner.init(seed, np.array([[-1.0, 1.0], [1.0, 1.0]]))
+    returns, costs = [], []
+    for _ in range(ITERATIONS):
+        batch, episode_return, episode_cost = collect(learner.actor(state), rng)
+        state, metrics = learner.learn(state, batch, [episode_cost])
+        assert np.isfinite(list(metrics.values())).all(), metrics
+        returns.append(episode_return)
+        costs.append(episode_cost)
+    return np.mean(returns[-20:]), np.mean(costs[-20:])
+
+
+@pytest.mark.parametrize("gradient", ["plain", "shapo"])
+@pytest.mark.parametrize("algo", CONSTRAINED)
+def test_reaches_the_constrained_optimum_and_settles_on_the_limit(algo, gradient):
+    """Within the limit nothing earns more than −20; the rest is exploration noise that has not died out."""
+    episode_return, episode_cost = train(algo, gradient)
+    assert abs(episode_cost - COST_LIMIT) < 0.1 * COST_LIMIT
+    assert BEST_WITHIN_LIMIT - 4 < episode_return < BEST_WITHIN_LIMIT + 4
+
+
+@pytest.mark.parametrize("gradient", ["plain", "shapo"])
+@pytest.mark.parametrize("algo", UNCONSTRAINED)
+def test_reaches_the_optimum_without_a_constraint(algo, gradient):
+    episode_return, episode_cost = train(algo, gradient)
+    assert episode_return > -2
+    assert 3.5 * COST_LIMIT < episode_cost < 4.5 * COST_LIMIT
