@@ -32,9 +32,10 @@ def measure(
 ) -> dict[str, float | str | int]:
     """Steps per second of one process on one core, resets included, beside `mj_step` alone.
 
-    Environment and bare physics take turns of a quarter second each, so that both see the same
-    machine. The bare physics is the task's full model under random controls, begun anew as often as
-    the environment's episodes end.
+    Seconds are the process's own CPU seconds, those of one core, so that other work on the machine
+    does not count. Environment and bare physics take turns of a quarter second each. The bare
+    physics is the task's full model under random controls, begun anew as often as the environment's
+    episodes end.
     """
     env = envs.make(id, num_envs, seed)
     act = _policy(env, policy, seed)
@@ -44,13 +45,13 @@ def measure(
     steps, stepping, episodes = 0, 0.0, 0
     physics = _bare_physics(env, seed)
     while stepping < seconds:
-        start = now = time.perf_counter()
+        start = now = time.process_time()
         while now - start < _SLICE_SECONDS:
             step = env.step(act(obs))
             obs = step.obs
             steps += num_envs
             episodes += int(np.count_nonzero(step.terminated | step.truncated))
-            now = time.perf_counter()
+            now = time.process_time()
         stepping += now - start
         physics.run(_SLICE_SECONDS, episode_steps=max(1, steps // max(1, episodes)))
     env.close()
@@ -116,11 +117,11 @@ class _BarePhysics:
     def _step(self, count: int) -> None:
         model, data, substeps, turn = self._model, self._data, self._substeps, self._turn
         control = data.ctrl
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(count):
             control[:] = next(turn)
             mujoco.mj_step(model, data, substeps)
-        self.seconds += time.perf_counter() - start
+        self.seconds += time.process_time() - start
         self.steps += count
         self._elapsed += count
 

@@ -58,6 +58,8 @@ class Locomotion:
         self._qpos = self._physics[:, _columns(self.model, mujoco.mjtState.mjSTATE_QPOS)]
         self._qvel = self._physics[:, _columns(self.model, mujoco.mjtState.mjSTATE_QVEL)]
         self._ctrl = self._physics[:, _columns(self.model, mujoco.mjtState.mjSTATE_CTRL)]
+        self._seen = self._qpos[:, self.robot.hidden :]
+        self._root = self._qpos[:, :2]
         self._rng: list[np.random.Generator] = []
         self._elapsed = np.zeros(num_envs, np.int64)
         self._place = np.zeros((num_envs, 2))
@@ -149,7 +151,7 @@ class Locomotion:
             if lagging:
                 self._measure(i)
         if not lagging:
-            self._place = self._qpos[:, :2].copy()
+            self._place = self._root.copy()
 
     def _begin(self, i: int) -> None:
         """Start an episode of environment i, drawing in Gymnasium's order."""
@@ -163,7 +165,7 @@ class Locomotion:
         mujoco.mj_forward(model, data)
         mujoco.mj_getState(model, data, self._rows[i], _STATE)
         self._elapsed[i] = 0
-        self._place[i] = self._qpos[i, :2]
+        self._place[i] = self._root[i]
         self._measure(i, forces=False)
 
     def _measure(self, i: int, forces: bool = True) -> None:
@@ -184,4 +186,4 @@ class Locomotion:
         velocity = self._qvel
         if bound < np.inf:
             velocity = np.minimum(np.maximum(velocity, -bound), bound)
-        return np.concatenate([self._qpos[:, self.robot.hidden :], velocity, self._sensed], axis=1)
+        return np.concatenate([self._seen, velocity, self._sensed], axis=1)

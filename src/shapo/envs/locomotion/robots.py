@@ -21,20 +21,24 @@ def always(qpos: NDArray, qvel: NDArray) -> NDArray[np.bool_]:
 
 def _ant(qpos: NDArray, qvel: NDArray) -> NDArray[np.bool_]:
     finite = np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1)
-    return finite & (qpos[:, 2] >= 0.2) & (qpos[:, 2] <= 1.0)
+    height = qpos[:, 2]
+    return finite & (height >= 0.2) & (height <= 1.0)
 
 
 def _hopper(qpos: NDArray, qvel: NDArray) -> NDArray[np.bool_]:
     calm = (np.abs(qpos[:, 2:]) < 100).all(axis=1) & (np.abs(qvel) < 100).all(axis=1)
-    return calm & (qpos[:, 1] > 0.7) & (qpos[:, 1] < np.inf) & (np.abs(qpos[:, 2]) < 0.2)
+    height = qpos[:, 1]
+    return calm & (height > 0.7) & (height < np.inf) & (np.abs(qpos[:, 2]) < 0.2)
 
 
 def _humanoid(qpos: NDArray, qvel: NDArray) -> NDArray[np.bool_]:
-    return (qpos[:, 2] > 1.0) & (qpos[:, 2] < 2.0)
+    height = qpos[:, 2]
+    return (height > 1.0) & (height < 2.0)
 
 
 def _walker(qpos: NDArray, qvel: NDArray) -> NDArray[np.bool_]:
-    return (qpos[:, 1] > 0.8) & (qpos[:, 1] < 2.0) & (np.abs(qpos[:, 2]) < 1.0)
+    height = qpos[:, 1]
+    return (height > 0.8) & (height < 2.0) & (np.abs(qpos[:, 2]) < 1.0)
 
 
 @dataclass(frozen=True)
