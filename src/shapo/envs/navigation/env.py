@@ -1,7 +1,7 @@
 """Safety-Gym's navigation tasks as a batch of environments."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import gymnasium
@@ -42,6 +42,7 @@ class Navigation:
         self._matters = np.zeros((num_envs, self.rules.num_bodies), np.bool_)
         self._touching = np.zeros((num_envs, len(self.rules.kind)), np.bool_)
         self._near = np.zeros(num_envs, np.int64)
+        self._count = 0
         size, sensors = observation_size(task), NUM_SENSORS[task.robot]
         low, high = np.full(size, -np.inf), np.full(size, np.inf)
         low[sensors:], high[sensors:] = 0.0, 1.0
@@ -59,7 +60,8 @@ class Navigation:
         self._touching[:] = False
         obs = np.empty((self.num_envs, *self.observation_space.shape))
         batch.begin_all(self.rules, self._state, obs)
-        self._sense_anew(obs, np.ones(self.num_envs, np.bool_))
+        if not self.rules.point:
+            self._sense_anew(obs, range(self.num_envs))
         return obs
 
     def step(self, action: NDArray) -> Step:
@@ -76,6 +78,7 @@ class Navigation:
                 f"{self.id}: the action of environment {i} is not finite ({actions[i]}); "
                 "has the policy diverged?"
             )
+        self._count = count
         for i in self._near[:count].tolist():
             self._physics.step(rules, state, i, actions[i], self._matters[i], self._touching)
         size = self.observation_space.shape[0]
@@ -87,15 +90,15 @@ class Navigation:
             rules, state, self._touching, step.obs, step.reward, step.cost, step.terminated, step.truncated,
             step.last_obs,
         )  # fmt: skip
-        self._sense_anew(step.obs, step.terminated | step.truncated)
+        if not rules.point:
+            self._sense_anew(step.obs, np.flatnonzero(step.terminated | step.truncated).tolist())
         return step
 
-    def _sense_anew(self, obs: NDArray[np.float64], begun: NDArray[np.bool_]) -> None:
+    def _sense_anew(self, obs: NDArray[np.float64], begun: Iterable[int]) -> None:
         """Ask MuJoCo what a Car senses that has just begun: its wheels are in contact even at rest."""
-        if self.task.robot == "car":
-            for i in np.flatnonzero(begun).tolist():
-                self._physics.sense(self.rules, self._state, i)
-                obs[i, : self._state.sensors.shape[1]] = self._state.sensors[i]
+        for i in begun:
+            self._physics.sense(self.rules, self._state, i)
+            obs[i, : self._state.sensors.shape[1]] = self._state.sensors[i]
 
     @property
     def touching(self) -> NDArray[np.bool_]:
@@ -103,9 +106,9 @@ class Navigation:
         return self._touching.copy()
 
     @property
-    def near(self) -> NDArray[np.bool_]:
-        """[n, bodies] the bodies that MuJoCo stepped in the last step."""
-        return self._matters.copy()
+    def in_mujoco(self) -> NDArray[np.int64]:
+        """The environments whose last step MuJoCo took, in whole or in part."""
+        return self._near[: self._count].copy()
 
     def get_state(self) -> dict[str, NDArray]:
         """All that decides the future, random streams included."""

@@ -68,7 +68,7 @@ def measure(rules, state, i):
     if rules.aim != PUSH_BOX:
         return math.sqrt((gx - x) * (gx - x) + (gy - y) * (gy - y)), 0.0
     bx, by, bz = state.body_q[i, 0, 0], state.body_q[i, 0, 1], state.body_q[i, 0, 2]
-    height = 0.1 if len(state.robot_q[i]) == 3 else state.robot_q[i, 2]
+    height = 0.1 if rules.point else state.robot_q[i, 2]
     goal = (bx - gx) ** 2 + (by - gy) ** 2 + (bz - rules.goal_height) ** 2
     box = (bx - x) ** 2 + (by - y) ** 2 + (bz - height) ** 2
     return math.sqrt(goal), math.sqrt(box)
@@ -98,14 +98,13 @@ def begin(rules, state, i):
     fill(0.0, state.robot_q[i])
     fill(0.0, state.robot_v[i])
     state.robot_q[i, 0], state.robot_q[i, 1] = spots[0, 0], spots[0, 1]
-    if len(state.robot_q[i]) == 3:
+    if rules.point:
         state.robot_q[i, 2] = turns[0]
+        point.sense_at_rest(turns[0], state.sensors[i])
     else:
         state.robot_q[i, 2] = 0.1
         state.robot_q[i, 3], state.robot_q[i, 6] = math.cos(turns[0] / 2), math.sin(turns[0] / 2)
         state.robot_q[i, 9] = 1.0
-    if rules.point:
-        point.sense_at_rest(turns[0], state.sensors[i])
     for b in range(rules.num_bodies):
         j = rules.first_body + b
         q = state.body_q[i, b]

@@ -28,7 +28,7 @@ from shapo.envs.navigation.state import State
 from shapo.envs.navigation.tasks import Task
 
 
-class _Workspace:
+class Workspace:
     """A model with a given number of bodies, and the memory to step it in."""
 
     def __init__(self, task: Task, bodies: int):
@@ -58,16 +58,16 @@ class Physics:
     def __init__(self, task: Task):
         bodies, solids = bodies_of(task), solids_of(task)
         self._task = task
-        self._workspaces: dict[int, _Workspace] = {}
+        self._workspaces: dict[int, Workspace] = {}
         self._first_target = solids.count if solids else 0
         self._swing = None
         if bodies and bodies.kind == "gremlin":
             self._swing = gremlin_swing(task)
 
-    def workspace(self, bodies: int) -> _Workspace:
+    def workspace(self, bodies: int) -> Workspace:
         """The workspace for so many bodies."""
         if bodies not in self._workspaces:
-            self._workspaces[bodies] = _Workspace(self._task, bodies)
+            self._workspaces[bodies] = Workspace(self._task, bodies)
         return self._workspaces[bodies]
 
     def step(

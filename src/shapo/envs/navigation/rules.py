@@ -78,11 +78,10 @@ class Rules(NamedTuple):
 
 def make_rules(task: Task, everything: bool) -> Rules:
     """`task` as arrays; `everything`: MuJoCo shall step everything in every step."""
-    kinds, low, high, keepout, size, costs, lidar = [ROBOT], [], [], [], [0.0], [False], [-1]
-    reach = -task.robot_extent + task.robot_keepout, task.robot_extent - task.robot_keepout
-    low.append((reach[0], reach[0]))
-    high.append((reach[1], reach[1]))
-    keepout.append(task.robot_keepout)
+    kinds, size, costs, lidar = [ROBOT], [0.0], [False], [-1]
+    keepout = [task.robot_keepout]
+    low = [(-task.extent + task.robot_keepout,) * 2]
+    high = [(task.extent - task.robot_keepout,) * 2]
     offset = NUM_SENSORS[task.robot]
     for group in task.objects:
         for k in range(group.count):
@@ -92,8 +91,9 @@ def make_rules(task: Task, everything: bool) -> Rules:
             costs.append(group.costs)
             lidar.append(offset if group.seen else -1)
             if group.places:
-                low.append(tuple(c - FIXED_JITTER for c in group.places[k]))
-                high.append(tuple(c + FIXED_JITTER for c in group.places[k]))
+                x, y = group.places[k]
+                low.append((x - FIXED_JITTER, y - FIXED_JITTER))
+                high.append((x + FIXED_JITTER, y + FIXED_JITTER))
             else:
                 low.append((-task.extent + group.keepout,) * 2)
                 high.append((task.extent - group.keepout,) * 2)

@@ -38,9 +38,8 @@ class Task:
     robot: Robot
     aim: Aim
     extent: float
-    """Objects are placed within [-extent, extent]^2."""
+    """Robot and objects are placed within [-extent, extent]^2."""
     objects: tuple[Objects, ...]
-    robot_extent: float
     robot_keepout: float = 0.4
     horizon: int = 1000
     lidar_range: float = 3.0
@@ -117,14 +116,12 @@ def _task(robot: Robot, aim: Aim, level: int) -> Task:
         "circle": lambda: _circle_objects(level),
     }[aim]()
     circling = aim == "circle"
-    extent = EXTENTS[aim][level]
     return Task(
         id=f"Safety{robot.capitalize()}{aim.capitalize()}{level}-v0",
         robot=robot,
         aim=aim,
-        extent=extent,
+        extent=EXTENTS[aim][level],
         objects=objects,
-        robot_extent=extent,
         robot_keepout=0.0 if circling else 0.4,
         horizon=500 if circling else 1000,
         lidar_range=6.0 if circling else 3.0,
