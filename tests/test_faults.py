@@ -170,12 +170,3 @@ def test_a_folder_that_holds_a_run(never_stopped):
     code, line = ended(train("Toy", never_stopped))
     assert code == 2 and "already holds a run" in line and "--resume" in line
     assert (never_stopped / "progress.csv").read_bytes() == before
-
-
-def test_a_run_in_use(tmp_path):
-    process = train("Slow", tmp_path / "run")
-    wait_until(lambda: rows(tmp_path / "run") >= 1, process)
-    code, line = ended(shapo("train", "--resume", tmp_path / "run"))
-    assert code == 2 and "another process" in line
-    process.terminate()
-    process.communicate()

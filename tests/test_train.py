@@ -1,6 +1,8 @@
 """Training: against one's own loop made of the same pieces, and against itself."""
 
 import struct
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from shapo.experiment import Experiment
 from shapo.gradients import Sam
 from shapo.learner import Learner
 from shapo.ledger import Ledger
+from shapo.records import WeightsAndBiases
 from shapo.rollout.collector import Collector
 from shapo.rollout.worker import SEEDS, env_seed
 from shapo.training import default_folder, train
@@ -147,6 +150,43 @@ def test_bad_input_leaves_nothing_behind(tmp_path):
     with pytest.raises(ValueError, match=r"unknown environment .*did you mean SafetyPointGoal"):
         train(TINY.replace(env="SafetyPointGoal"), tmp_path / "bad")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "change, complaint",
+    [
+        ({"num_envs": 0}, "num_envs is 0; it must be at least 1"),
+        ({"cost_limit": ()}, r"cost_limit is \(\); it must be at least 0"),
+        ({"hidden": (8, 0)}, r"hidden is \(8, 0\)"),
+        ({"radius": float("nan")}, "radius is nan"),
+        ({"workers": -1}, "workers is -1"),
+        ({"algo": "trpo-lagrange"}, "did you mean trpo-lagrangian"),
+        ({"schedule": "fixd"}, "did you mean fixed"),
+    ],
+)
+def test_senseless_choices_are_refused(tmp_path, change, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        train(TINY.replace(**change), tmp_path / "bad", env=Toy)
+    assert not (tmp_path / "bad").exists()
+
+
+def test_weights_and_biases(tmp_path, monkeypatch):
+    """With a stand-in for the package: what it is told, and what a user without it is told."""
+    logged = []
+    fake = SimpleNamespace(
+        init=lambda **settings: SimpleNamespace(
+            log=lambda row, step: logged.append((settings["name"], step, row)),
+            finish=lambda: logged.append("end"),
+        )
+    )
+    monkeypatch.setitem(sys.modules, "wandb", fake)
+    recorder = WeightsAndBiases("project", tmp_path, TINY)
+    recorder.record({"iteration": 3, "cost/rate": 0.5})
+    recorder.close()
+    assert logged == [(tmp_path.name, 3, {"iteration": 3, "cost/rate": 0.5}), "end"]
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    with pytest.raises(ValueError, match=r"shapo\[wandb\]"):
+        WeightsAndBiases("project", tmp_path, TINY)
 
 
 def test_default_folder_is_one_folder():

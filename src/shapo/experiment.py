@@ -6,6 +6,8 @@ action dimensions to get the true KL that the library works with (docs/fidelity.
 """
 
 import dataclasses
+import difflib
+import typing
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +18,12 @@ Algo = Literal[
 GradientRule = Literal["plain", "sam", "shapo"]
 CriticRule = Literal["plain", "sam"]
 Schedule = Literal["fixed", "alpha", "effective-alpha", "decay"]
+
+_AT_LEAST_ONE = (
+    "steps", "num_envs", "steps_per_env", "cg_iterations", "ppo_epochs", "ppo_minibatch", "hidden", "critic_epochs",
+    "critic_minibatch",
+)  # fmt: skip
+_UNBOUNDED = ("env", "saute_unsafe_reward")
 
 
 @dataclass(frozen=True)
@@ -122,6 +130,28 @@ class Experiment:
         """Iterations in all; the last batch is whole, so `steps` is rounded up."""
         return -(-self.steps // self.batch_steps)
 
+    def check(self) -> None:
+        """Raise ValueError, naming the choice and what it may be, unless every choice makes sense."""
+        for name, hint in typing.get_type_hints(type(self)).items():
+            value = getattr(self, name)
+            if typing.get_origin(hint) is Literal:
+                _check_word(name, value, typing.get_args(hint))
+            elif name not in _UNBOUNDED:
+                _check_numbers(name, value, 1 if name in _AT_LEAST_ONE else 0)
+
     def replace(self, **changes) -> "Experiment":
         """A copy with some choices made differently."""
         return dataclasses.replace(self, **changes)
+
+
+def _check_word(name: str, word: str, words: tuple[str, ...]) -> None:
+    if word not in words:
+        near = difflib.get_close_matches(str(word), words, n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"{name} {word!r} is none of {', '.join(words)}{meant}")
+
+
+def _check_numbers(name: str, value: float | tuple[float, ...], least: int) -> None:
+    numbers = value if isinstance(value, tuple) else (value,)
+    if not numbers or not all(number >= least for number in numbers):
+        raise ValueError(f"{name} is {value}; it must be at least {least}")

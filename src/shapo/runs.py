@@ -81,7 +81,7 @@ class Run:
                 for name, value in config["experiment"].items()
             }
             return cls(folder, Experiment(**fields), config.get("custom", {}))
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(
                 f"{path} is not a run's config of this version of shapo ({error})"
             ) from None

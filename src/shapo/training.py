@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.checkpoints import Checkpoint
 from shapo.experiment import Experiment
 from shapo.ledger import Ledger
 from shapo.policies import Policy
@@ -91,6 +92,7 @@ def train(
         recorders: Where else rows go, given the run and the first iteration; TensorBoard by default.
         patience: Seconds without an environment step after which an environment counts as stuck.
     """
+    experiment.check()
     folder = Path(out) if out is not None else default_folder(experiment)
     custom = {
         name: _described(thing)
@@ -103,9 +105,14 @@ def train(
     else:
         run = Run.create(folder, experiment, custom)
     with run.locked(), _sigterm_raises():
+        checkpoint, damaged = run.last_checkpoint()
+        for problem in damaged:
+            warnings.warn(f"{problem}; continuing from the one before", stacklevel=2)
+        if checkpoint and checkpoint.iteration + 1 >= experiment.iterations:
+            return run
         try:
             with Rollout(Task(experiment, env), run.log, patience) as rollout:
-                _iterate(run, rollout, algorithm, watch, recorders)
+                _iterate(run, checkpoint, rollout, algorithm, watch, recorders)
         except ValueError:
             if not resume:
                 run.discard()
@@ -124,6 +131,7 @@ def train(
 
 def _iterate(
     run: Run,
+    checkpoint: Checkpoint | None,
     rollout: Rollout,
     algorithm: "Algorithm | None",
     watch: Watch | None,
@@ -138,21 +146,16 @@ def _iterate(
     spec = rollout.spec
     learner = Learner.build(experiment, spec.observation, spec.action, spec.costs, algorithm)
     ledger = Ledger(experiment)
-    checkpoint, damaged = run.last_checkpoint()
-    for problem in damaged:
-        warnings.warn(f"{problem}; continuing from the one before", stacklevel=3)
-    first = checkpoint.iteration + 1 if checkpoint else 0
-    if first >= experiment.iterations:
-        return
-    warm_up = rollout.warm_up(max(1, experiment.steps_per_env // WARM_UP_SHARE))
-    state = learner.init(experiment.seed, warm_up)
-    elapsed = 0.0
     if checkpoint:
-        state = unflatten(state, _under("learner", checkpoint.arrays))
+        first, elapsed = checkpoint.iteration + 1, float(checkpoint.facts["seconds"])
+        shaped_alike = learner.init(experiment.seed, np.zeros((2, spec.observation)))
+        state = unflatten(shaped_alike, _under("learner", checkpoint.arrays))
         ledger.set_state(_under("ledger", checkpoint.arrays))
         rollout.restore(_under("rollout", checkpoint.arrays))
-        elapsed = float(checkpoint.facts["seconds"])
     else:
+        first, elapsed = 0, 0.0
+        warm_up = rollout.warm_up(max(1, experiment.steps_per_env // WARM_UP_SHARE))
+        state = learner.init(experiment.seed, warm_up)
         rollout.reset()
     rollout.begin(first, learner.actor(state))
     with contextlib.ExitStack() as stack:
