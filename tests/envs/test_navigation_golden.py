@@ -38,7 +38,7 @@ def _touching(env, state):
     for i in range(env.num_envs):
         load(env.rules, state, i, np.zeros(2), chosen, work.buffers)
         mujoco.mj_forward(work.model, work.data)
-        contacts = work.data.contact.geom
+        contacts = work.data.contact.geom.copy()
         store(env.rules, state, i, chosen, work.buffers, work.owners, contacts, touching)
     return touching
 

@@ -39,6 +39,7 @@ class Navigation:
         self.rules = make_rules(task, everything=physics == "mujoco")
         self._physics = Physics(task)
         self._state = allocate(task, num_envs)
+        self._actions = np.zeros((num_envs, 2))
         self._matters = np.zeros((num_envs, self.rules.num_bodies), np.bool_)
         self._touching = np.zeros((num_envs, len(self.rules.kind)), np.bool_)
         self._near = np.zeros(num_envs, np.int64)
@@ -67,10 +68,10 @@ class Navigation:
     def step(self, action: NDArray) -> Step:
         """Apply `action` [n, 2]: forward and turn (Point), left and right wheel (Car), within [-1, 1]."""
         n = self.num_envs
-        actions = np.ascontiguousarray(action, np.float64)
-        if actions.shape != (n, 2):
-            raise ValueError(f"{self.id}: actions must have shape ({n}, 2), got {actions.shape}")
-        state, rules = self._state, self.rules
+        if np.shape(action) != (n, 2):
+            raise ValueError(f"{self.id}: actions must have shape ({n}, 2), got {np.shape(action)}")
+        actions, state, rules = self._actions, self._state, self.rules
+        actions[...] = action  # whatever its type, compiled code meets but one
         count = batch.advance(rules, state, actions, self._matters, self._near, self._touching)
         if count < 0:
             i = -1 - count

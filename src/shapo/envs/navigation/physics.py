@@ -93,7 +93,9 @@ class Physics:
                 aim(starts, chosen, self._swing[k], targets)
                 mujoco.mj_step(model, data)
         mujoco.mj_forward(model, data)
-        store(rules, state, i, chosen, buffers, work.owners, data.contact.geom, touching)
+        # A copy, because the original's memory layout, and with it the type, varies.
+        contacts = data.contact.geom.copy()
+        store(rules, state, i, chosen, buffers, work.owners, contacts, touching)
 
     def sense(self, rules: Rules, state: State, i: int) -> None:
         """What the robot of environment i senses where it stands, with nothing else around."""
