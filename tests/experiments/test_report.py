@@ -19,7 +19,8 @@ SHORT = Experiment(steps=1_000_000)
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 OPTIONS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
-    "--disable-background-networking --disable-component-update --window-size=1400,1000"
+    "--disable-background-networking --disable-component-update --disable-dev-shm-usage "
+    "--window-size=1400,1000"
 )
 
 
@@ -156,6 +157,22 @@ def test_data_cannot_end_their_element(runs):
     data = re.search(r'id="data">(.*?)</script>', html, re.DOTALL)
     assert data
     assert json.loads(data[1])["runs"][0]["name"] == "</script><script>alert(1)</script>"
+
+
+@pytest.mark.slow
+def test_two_hundred_runs_fit_on_a_page(browser, tmp_path):
+    for seed in range(100):
+        for gradient in ("plain", "shapo"):
+            experiment = Experiment(seed=seed, gradient=gradient)
+            write_run(tmp_path / "runs" / f"{gradient}-{seed}", experiment)
+    page = tmp_path / "page.html"
+    report.main([str(tmp_path / "runs"), "-o", str(page)])
+    assert page.stat().st_size < 15e6
+    browser.get(page.as_uri())
+    Select(browser.find_element(By.ID, "view")).select_by_value("runs")
+    lines = browser.find_elements(By.CSS_SELECTOR, "#learning figure:first-child path.series")
+    assert len(lines) == 200
+    assert browser.get_log("browser") == []
 
 
 @pytest.mark.parametrize(

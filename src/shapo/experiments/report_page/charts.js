@@ -46,7 +46,8 @@ const Charts = (() => {
   }
 
   function logTicks(low, high) {
-    const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
+    const first = Math.ceil(Math.log10(low) - 1e-9),
+      last = Math.floor(Math.log10(high) + 1e-9);
     const stride = Math.max(1, Math.ceil((last - first + 1) / 6));
     const ticks = [];
     for (let power = first; power <= last; power += stride) ticks.push(10 ** power);
@@ -54,12 +55,16 @@ const Charts = (() => {
   }
 
   function makeScale(values, from, to, log) {
-    let low = Math.min(...values), high = Math.max(...values);
+    let low = Math.min(...values),
+      high = Math.max(...values);
     if (low === high) {
-      [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
+      [low, high] = log
+        ? [low / 2, high * 2]
+        : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
     }
     const bend = log ? Math.log10 : (x) => x;
-    const a = bend(low), b = bend(high);
+    const a = bend(low),
+      b = bend(high);
     const scale = (x) => from + ((bend(x) - a) / (b - a)) * (to - from);
     scale.ticks = log ? logTicks(low, high) : niceTicks(low, high, 5);
     scale.inverse = (pixel) => {
@@ -71,7 +76,8 @@ const Charts = (() => {
 
   // The extent of many arrays, without spreading each of them into arguments.
   function extent(arrays) {
-    let low = Infinity, high = -Infinity;
+    let low = Infinity,
+      high = -Infinity;
     for (const array of arrays) {
       for (const value of array) {
         if (value === null) continue;
@@ -85,8 +91,14 @@ const Charts = (() => {
   function frame(parent, title, x, y, labels) {
     const figure = html(parent, "figure");
     html(figure, "figcaption", "", title);
-    const chart = svg(figure, "svg", { class: "chart", viewBox: `0 0 ${BOX.width} ${BOX.height}`, role: "img", "aria-label": title });
-    const right = BOX.width - BOX.right, bottom = BOX.height - BOX.bottom;
+    const chart = svg(figure, "svg", {
+      class: "chart",
+      viewBox: `0 0 ${BOX.width} ${BOX.height}`,
+      role: "img",
+      "aria-label": title,
+    });
+    const right = BOX.width - BOX.right,
+      bottom = BOX.height - BOX.bottom;
     for (const tick of y.ticks) {
       svg(chart, "line", { class: "grid", x1: BOX.left, x2: right, y1: y(tick), y2: y(tick) });
       svg(chart, "text", { x: BOX.left - 6, y: y(tick) + 3, "text-anchor": "end" }, format(tick));
@@ -96,8 +108,19 @@ const Charts = (() => {
     }
     svg(chart, "line", { class: "axis", x1: BOX.left, x2: right, y1: bottom, y2: bottom });
     svg(chart, "line", { class: "axis", x1: BOX.left, x2: BOX.left, y1: BOX.top, y2: bottom });
-    svg(chart, "text", { x: (BOX.left + right) / 2, y: BOX.height - 4, "text-anchor": "middle" }, labels[0]);
-    if (labels[1]) svg(chart, "text", { x: -(BOX.top + bottom) / 2, y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, labels[1]);
+    svg(
+      chart,
+      "text",
+      { x: (BOX.left + right) / 2, y: BOX.height - 4, "text-anchor": "middle" },
+      labels[0],
+    );
+    if (labels[1])
+      svg(
+        chart,
+        "text",
+        { x: -(BOX.top + bottom) / 2, y: 11, transform: "rotate(-90)", "text-anchor": "middle" },
+        labels[1],
+      );
     return chart;
   }
 
@@ -107,13 +130,21 @@ const Charts = (() => {
     html(figure, "p", "nothing", "not recorded");
   }
 
-  function horizontal(values, log) { return makeScale(values, BOX.left, BOX.width - BOX.right, log); }
-  function vertical(values, log) { return makeScale(values, BOX.height - BOX.bottom, BOX.top, log); }
+  function horizontal(values, log) {
+    return makeScale(values, BOX.left, BOX.width - BOX.right, log);
+  }
+  function vertical(values, log) {
+    return makeScale(values, BOX.height - BOX.bottom, BOX.top, log);
+  }
 
   function linePath(series, x, y, values, keep) {
-    let path = "", pen = "M";
+    let path = "",
+      pen = "M";
     for (let i = 0; i < values.length; i++) {
-      if (!keep(values[i])) { pen = "M"; continue; }
+      if (!keep(values[i])) {
+        pen = "M";
+        continue;
+      }
       path += `${pen}${x(series.x[i]).toFixed(1)} ${y(values[i]).toFixed(1)}`;
       pen = "L";
     }
@@ -125,13 +156,19 @@ const Charts = (() => {
     const keep = log ? (v) => v !== null && v > 0 : (v) => v !== null;
     const shown = series.filter((s) => s.y.some(keep));
     if (!shown.length) return nothing(parent, title);
-    const bands = shown.filter((s) => s.error && !log).map((s) => ({
-      ...s,
-      low: s.y.map((v, i) => (v === null ? null : v - (s.error[i] || 0))),
-      high: s.y.map((v, i) => (v === null ? null : v + (s.error[i] || 0))),
-    }));
-    const heights = [...shown.map((s) => s.y.filter(keep)), ...bands.flatMap((b) => [b.low, b.high])];
-    const x = horizontal(extent(shown.map((s) => s.x)), false), y = vertical(extent(heights), log);
+    const bands = shown
+      .filter((s) => s.error && !log)
+      .map((s) => ({
+        ...s,
+        low: s.y.map((v, i) => (v === null ? null : v - (s.error[i] || 0))),
+        high: s.y.map((v, i) => (v === null ? null : v + (s.error[i] || 0))),
+      }));
+    const heights = [
+      ...shown.map((s) => s.y.filter(keep)),
+      ...bands.flatMap((b) => [b.low, b.high]),
+    ];
+    const x = horizontal(extent(shown.map((s) => s.x)), false),
+      y = vertical(extent(heights), log);
     const chart = frame(parent, title, x, y, [xLabel, yLabel]);
     for (const band of bands) {
       const there = linePath(band, x, y, band.high, keep);
@@ -140,14 +177,27 @@ const Charts = (() => {
       svg(chart, "path", { d: there + back + "Z", fill: band.style.colour, opacity: 0.15 });
     }
     for (const s of shown) {
-      svg(chart, "path", { class: "series", d: linePath(s, x, y, s.y, keep), fill: "none", stroke: s.style.colour, "stroke-width": shown.length > 40 ? 0.7 : 1.5, "stroke-dasharray": s.style.dash });
+      svg(chart, "path", {
+        class: "series",
+        d: linePath(s, x, y, s.y, keep),
+        fill: "none",
+        stroke: s.style.colour,
+        "stroke-width": shown.length > 40 ? 0.7 : 1.5,
+        "stroke-dasharray": s.style.dash,
+      });
     }
     const marks = svg(chart, "g", {});
     hover(chart, (at) => {
       marks.replaceChildren();
       if (!at) return null;
       const value = x.inverse(at.x);
-      svg(marks, "line", { class: "guide", x1: at.x, x2: at.x, y1: BOX.top, y2: BOX.height - BOX.bottom });
+      svg(marks, "line", {
+        class: "guide",
+        x1: at.x,
+        x2: at.x,
+        y1: BOX.top,
+        y2: BOX.height - BOX.bottom,
+      });
       const rows = [];
       for (const s of shown) {
         const i = nearest(s.x, value);
@@ -169,13 +219,29 @@ const Charts = (() => {
   function points(parent, { title, points: all, xLabel, yLabel }) {
     const shown = all.filter((p) => p.x !== null && p.y !== null);
     if (!shown.length) return nothing(parent, title);
-    const pad = (low, high) => { const room = (high - low) * 0.08; return [low - room, high + room]; };
+    const pad = (low, high) => {
+      const room = (high - low) * 0.08;
+      return [low - room, high + room];
+    };
     const x = horizontal(pad(...extent(shown.map((p) => [p.x - p.xError, p.x + p.xError]))), false);
     const y = vertical(pad(...extent(shown.map((p) => [p.y - p.yError, p.y + p.yError]))), false);
     const chart = frame(parent, title, x, y, [xLabel, yLabel]);
     for (const p of shown) {
-      svg(chart, "ellipse", { cx: x(p.x), cy: y(p.y), rx: Math.abs(x(p.x + p.xError) - x(p.x)), ry: Math.abs(y(p.y + p.yError) - y(p.y)), fill: p.style.colour, opacity: 0.18 });
-      svg(chart, "path", { class: "point", d: symbol(p.style.marker, x(p.x), y(p.y)), fill: p.style.colour, stroke: "#fff", "stroke-width": 0.8 });
+      svg(chart, "ellipse", {
+        cx: x(p.x),
+        cy: y(p.y),
+        rx: Math.abs(x(p.x + p.xError) - x(p.x)),
+        ry: Math.abs(y(p.y + p.yError) - y(p.y)),
+        fill: p.style.colour,
+        opacity: 0.18,
+      });
+      svg(chart, "path", {
+        class: "point",
+        d: symbol(p.style.marker, x(p.x), y(p.y)),
+        fill: p.style.colour,
+        stroke: "#fff",
+        "stroke-width": 0.8,
+      });
     }
     hover(chart, (at) => {
       if (!at) return null;
@@ -184,16 +250,21 @@ const Charts = (() => {
       if (away(near) > 25) return null;
       return {
         head: near.label,
-        rows: [[near.style, xLabel, withError(near.x, near.xError)], [near.style, yLabel, withError(near.y, near.yError)]],
+        rows: [
+          [near.style, xLabel, withError(near.x, near.xError)],
+          [near.style, yLabel, withError(near.y, near.yError)],
+        ],
       };
     });
   }
 
   function nearest(sorted, value) {
-    let low = 0, high = sorted.length - 1;
+    let low = 0,
+      high = sorted.length - 1;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if (sorted[middle] < value) low = middle; else high = middle;
+      if (sorted[middle] < value) low = middle;
+      else high = middle;
     }
     return value - sorted[low] < sorted[high] - value ? low : high;
   }
@@ -203,7 +274,8 @@ const Charts = (() => {
     if (!corners) return `M${x - 4.2} ${y}a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0 -8.4 0Z`;
     const [count, outer, inner] = corners;
     const corner = (i) => {
-      const angle = (i * Math.PI) / count - Math.PI / 2, radius = i % 2 ? inner : outer;
+      const angle = (i * Math.PI) / count - Math.PI / 2,
+        radius = i % 2 ? inner : outer;
       return `${(x + radius * Math.cos(angle)).toFixed(1)} ${(y + radius * Math.sin(angle)).toFixed(1)}`;
     };
     return "M" + Array.from({ length: 2 * count }, (_, i) => corner(i)).join("L") + "Z";
@@ -211,7 +283,15 @@ const Charts = (() => {
 
   function swatch(parent, style) {
     const picture = svg(parent, "svg", { class: "swatch", width: 26, height: 14 });
-    svg(picture, "line", { x1: 0, x2: 26, y1: 7, y2: 7, stroke: style.colour, "stroke-width": 2, "stroke-dasharray": style.dash });
+    svg(picture, "line", {
+      x1: 0,
+      x2: 26,
+      y1: 7,
+      y2: 7,
+      stroke: style.colour,
+      "stroke-width": 2,
+      "stroke-dasharray": style.dash,
+    });
     svg(picture, "path", { d: symbol(style.marker, 13, 7), fill: style.colour, stroke: "#fff" });
   }
 
@@ -220,8 +300,12 @@ const Charts = (() => {
     const tip = document.getElementById("tip");
     chart.addEventListener("pointermove", (event) => {
       const place = chart.getBoundingClientRect();
-      const at = { x: ((event.clientX - place.left) / place.width) * BOX.width, y: ((event.clientY - place.top) / place.height) * BOX.height };
-      const inside = at.x >= BOX.left && at.x <= BOX.width - BOX.right && at.y <= BOX.height - BOX.bottom;
+      const at = {
+        x: ((event.clientX - place.left) / place.width) * BOX.width,
+        y: ((event.clientY - place.top) / place.height) * BOX.height,
+      };
+      const inside =
+        at.x >= BOX.left && at.x <= BOX.width - BOX.right && at.y <= BOX.height - BOX.bottom;
       const text = describe(inside ? at : null);
       tip.hidden = !text;
       if (!text) return;
@@ -233,13 +317,17 @@ const Charts = (() => {
         html(row, "span", "", label);
         html(row, "span", "value", value);
       }
-      if (text.rows.length > ROWS_IN_TIP) html(tip, "div", "head", `and ${text.rows.length - ROWS_IN_TIP} more`);
+      if (text.rows.length > ROWS_IN_TIP)
+        html(tip, "div", "head", `and ${text.rows.length - ROWS_IN_TIP} more`);
       const left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8);
       const top = Math.min(event.clientY + 14, window.innerHeight - tip.offsetHeight - 8);
       tip.style.left = `${left}px`;
       tip.style.top = `${top}px`;
     });
-    chart.addEventListener("pointerleave", () => { describe(null); tip.hidden = true; });
+    chart.addEventListener("pointerleave", () => {
+      describe(null);
+      tip.hidden = true;
+    });
   }
 
   return { lines, points, swatch, format, html };

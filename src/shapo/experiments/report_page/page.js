@@ -10,7 +10,13 @@
     shapo: { dash: "", marker: "star" },
   };
   const LEARNING = ["reward/episode", "cost/episode", "cost/rate", "cost/total", "cost/p95"];
-  const DIAGNOSTICS = ["gradient/alpha", "gradient/kl", "gradient/cosine", "policy/multiplier", "policy/kl"];
+  const DIAGNOSTICS = [
+    "gradient/alpha",
+    "gradient/kl",
+    "gradient/cosine",
+    "policy/multiplier",
+    "policy/kl",
+  ];
   const LOGARITHMIC = new Set(["gradient/alpha", "gradient/kl"]);
 
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -19,30 +25,49 @@
   const labels = [...new Set(data.groups.map((group) => group.label))];
   const methods = [...new Set(data.groups.map((group) => group.method))];
   // With several methods, a method keeps its colour and the gradient rule is told by line and marker.
-  const rank = (group) => (methods.length > 1 ? methods.indexOf(group.method) : labels.indexOf(group.label));
-  const styleOf = (group) => ({ colour: COLOURS[rank(group) % COLOURS.length], ...RULES[group.gradient] });
+  const rank = (group) =>
+    methods.length > 1 ? methods.indexOf(group.method) : labels.indexOf(group.label);
+  const styleOf = (group) => ({
+    colour: COLOURS[rank(group) % COLOURS.length],
+    ...RULES[group.gradient],
+  });
   const columns = Object.keys(data.columns);
 
   function shownGroups() {
-    return data.groups.filter((group) => group.env === byId("env").value && !hidden.has(group.label));
+    return data.groups.filter(
+      (group) => group.env === byId("env").value && !hidden.has(group.label),
+    );
   }
 
   function seriesOf(column) {
     if (byId("view").value === "groups") {
-      return shownGroups().filter((group) => group.curves[column]).map((group) => {
-        const [x, y, error] = group.curves[column];
-        return { label: group.label, style: styleOf(group), x, y, error };
-      });
+      return shownGroups()
+        .filter((group) => group.curves[column])
+        .map((group) => {
+          const [x, y, error] = group.curves[column];
+          return { label: group.label, style: styleOf(group), x, y, error };
+        });
     }
     const shown = new Set(shownGroups());
-    return data.runs.filter((run) => shown.has(data.groups[run.group]) && run.curves[column])
-      .map((run) => ({ label: run.name, style: styleOf(data.groups[run.group]), x: run.steps, y: run.curves[column] }));
+    return data.runs
+      .filter((run) => shown.has(data.groups[run.group]) && run.curves[column])
+      .map((run) => ({
+        label: run.name,
+        style: styleOf(data.groups[run.group]),
+        x: run.steps,
+        y: run.curves[column],
+      }));
   }
 
   function drawCurves(place, names) {
     byId(place).replaceChildren();
     for (const name of names) {
-      Charts.lines(byId(place), { title: data.curves[name], series: seriesOf(name), xLabel: "steps", log: LOGARITHMIC.has(name) });
+      Charts.lines(byId(place), {
+        title: data.curves[name],
+        series: seriesOf(name),
+        xLabel: "steps",
+        log: LOGARITHMIC.has(name),
+      });
     }
   }
 
@@ -61,13 +86,30 @@
       const points = shownGroups().map((group) => {
         const runs = data.runs.filter((run) => data.groups[run.group] === group);
         const [x, xError] = meanAndError(runs.map((run) => run.final[columns.indexOf(cost)]));
-        const [y, yError] = meanAndError(runs.map((run) => run.final[columns.indexOf("reward/episode")]));
+        const [y, yError] = meanAndError(
+          runs.map((run) => run.final[columns.indexOf("reward/episode")]),
+        );
         return { label: group.label, style: styleOf(group), x, xError, y, yError };
       });
-      Charts.points(place, { title: `Return against ${data.curves[cost].toLowerCase()}`, points, xLabel: data.curves[cost].toLowerCase(), yLabel: "return" });
+      Charts.points(place, {
+        title: `Return against ${data.curves[cost].toLowerCase()}`,
+        points,
+        xLabel: data.curves[cost].toLowerCase(),
+        yLabel: "return",
+      });
     }
-    const tails = shownGroups().map((group) => ({ label: group.label, style: styleOf(group), x: group.tail[0], y: group.tail[1] }));
-    Charts.lines(place, { title: "Tail: share of late episodes that cost more", series: tails, xLabel: "episode cost", log: true });
+    const tails = shownGroups().map((group) => ({
+      label: group.label,
+      style: styleOf(group),
+      x: group.tail[0],
+      y: group.tail[1],
+    }));
+    Charts.lines(place, {
+      title: "Tail: share of late episodes that cost more",
+      series: tails,
+      xLabel: "episode cost",
+      log: true,
+    });
   }
 
   function draw() {
@@ -97,10 +139,28 @@
     const table = byId("runs");
     const head = html(html(table, "thead"), "tr");
     const body = html(table, "tbody");
-    const names = ["run", "environment", "configuration", "seed", "steps", ...columns.map((c) => data.columns[c]), "steps/s", "state"];
+    const names = [
+      "run",
+      "environment",
+      "configuration",
+      "seed",
+      "steps",
+      ...columns.map((c) => data.columns[c]),
+      "steps/s",
+      "state",
+    ];
     const rows = data.runs.map((run) => {
       const group = data.groups[run.group];
-      return [run.name, group.env, group.label, run.seed, run.steps.at(-1), ...run.final, run.speed, run.state];
+      return [
+        run.name,
+        group.env,
+        group.label,
+        run.seed,
+        run.steps.at(-1),
+        ...run.final,
+        run.speed,
+        run.state,
+      ];
     });
     const fill = () => {
       body.replaceChildren();
@@ -149,18 +209,42 @@
   function drawComparison() {
     const place = byId("comparison");
     place.hidden = !data.comparisons.length;
-    const interval = ([middle, low, high]) => low === null ? `${format(middle)} (one pair: no interval)` : `${format(middle)}  [${format(low)}, ${format(high)}]`;
+    const interval = ([middle, low, high]) =>
+      low === null
+        ? `${format(middle)} (one pair: no interval)`
+        : `${format(middle)}  [${format(low)}, ${format(high)}]`;
     drawTable(
       place,
-      ["environment", "comparison", "pairs", "return, 95 % interval", "cost rate, 95 % interval", "P(more return)", "P(less cost)"],
-      data.comparisons.map(([env, label, pairs, reward, rate, better, safer]) => [env, label, pairs, interval(reward), interval(rate), better.toFixed(2), safer.toFixed(2)]),
+      [
+        "environment",
+        "comparison",
+        "pairs",
+        "return, 95 % interval",
+        "cost rate, 95 % interval",
+        "P(more return)",
+        "P(less cost)",
+      ],
+      data.comparisons.map(([env, label, pairs, reward, rate, better, safer]) => [
+        env,
+        label,
+        pairs,
+        interval(reward),
+        interval(rate),
+        better.toFixed(2),
+        safer.toFixed(2),
+      ]),
     );
   }
 
   function drawProblems() {
     const failed = data.runs.filter((run) => run.state !== "finished");
     const rows = [
-      ...failed.map((run) => [run.name, run.state === "unfinished" ? `unfinished: ${format(run.steps.at(-1))} of ${format(run.total)} steps` : run.state]),
+      ...failed.map((run) => [
+        run.name,
+        run.state === "unfinished"
+          ? `unfinished: ${format(run.steps.at(-1))} of ${format(run.total)} steps`
+          : run.state,
+      ]),
       ...data.skipped,
     ];
     if (rows.length) drawTable(byId("problems"), ["run", "what is wrong"], rows);
@@ -182,7 +266,9 @@
   byId("title").textContent = data.title;
   const finished = data.runs.filter((run) => run.state === "finished").length;
   const versions = [...new Set(data.runs.map((run) => run.version))].join(", ");
-  byId("counts").textContent = `${data.runs.length} runs, ${finished} finished · ${data.skipped.length} folders left out` + (versions ? ` · shapo ${versions}` : "");
+  byId("counts").textContent =
+    `${data.runs.length} runs, ${finished} finished · ${data.skipped.length} folders left out` +
+    (versions ? ` · shapo ${versions}` : "");
   for (const env of [...new Set(data.groups.map((group) => group.env))]) {
     const option = html(byId("env"), "option", "", env);
     option.value = env;

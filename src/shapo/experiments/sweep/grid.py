@@ -1,0 +1,153 @@
+"""A grid of experiments in a file: what is a list is an axis, and the grid is every combination.
+
+    env: [SafetyPointGoal1-v0, SafetyPointButton1-v0]
+    algo: trpo-pid
+    seeds: 5
+    runs:
+      - {gradient: plain}
+      - {gradient: shapo, pessimism: [1e-5, 1e-4]}
+
+gives 2 environments x (1 + 2) configurations x 5 seeds. What is not said takes the published value.
+"""
+
+import argparse
+import dataclasses
+import itertools
+import tomllib
+import typing
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from shapo import presets
+from shapo.commands.parsing import nearest, real_number, whole_number
+from shapo.experiment import Experiment
+
+HINTS = typing.get_type_hints(Experiment)
+FIELDS = tuple(field.name for field in dataclasses.fields(Experiment))
+KEYS = (*FIELDS, "seeds", "base", "runs")
+
+
+class BadGrid(ValueError):
+    """A description of a sweep that makes no sense; the message names the place and the cure."""
+
+
+def read_grid(path: Path) -> list[Experiment]:
+    """The experiments that a YAML or TOML file describes."""
+    try:
+        return experiments(_parsed(path))
+    except BadGrid as error:
+        raise BadGrid(f"{path}: {error}") from None
+
+
+def experiments(grid: Mapping[str, Any]) -> list[Experiment]:
+    """The experiments that a grid describes, in the order it states them, each once."""
+    _check_keys(grid, KEYS)
+    base = _mapping("base", grid.get("base", {}))
+    _check_keys(base, (*FIELDS, "seeds"))
+    above = {name: value for name, value in grid.items() if name not in ("base", "runs")}
+    if twice := sorted(base.keys() & above.keys()):
+        raise BadGrid(f"{twice[0]} is stated twice, at the top and under base; keep one")
+    variants = grid.get("runs", [{}])
+    if not isinstance(variants, list) or not variants:
+        raise BadGrid("runs must be a list of at least one variant, such as - {gradient: shapo}")
+    found: dict[Experiment, None] = {}
+    for number, variant in enumerate(variants, 1):
+        place = f"runs, variant {number}"
+        _check_keys(_mapping(place, variant), (*FIELDS, "seeds"))
+        found |= dict.fromkeys(_combinations(_overridden(base | above, variant)))
+    return list(found)
+
+
+def _parsed(path: Path) -> Mapping[str, Any]:
+    readers = {".yaml": yaml.safe_load, ".yml": yaml.safe_load, ".toml": tomllib.loads}
+    if path.suffix not in readers:
+        raise BadGrid(f"a grid is a file ending in {', '.join(readers)}")
+    try:
+        content = readers[path.suffix](path.read_text("utf-8"))
+    except (yaml.YAMLError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadGrid(f"cannot be read: {' '.join(str(error).split())}") from None
+    if not content:
+        raise BadGrid("nothing in it; state at least env, algo or seeds")
+    return _mapping("the file", content)
+
+
+def _mapping(place: str, content: Any) -> Mapping[str, Any]:
+    if not isinstance(content, Mapping):
+        raise BadGrid(f"{place} must be pairs such as algo: trpo-pid, not {content!r}")
+    return content
+
+
+def _check_keys(given: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in given:
+        if key not in known:
+            raise BadGrid(f"unknown key {key!r}{nearest(str(key), known)}")
+
+
+def _overridden(below: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, Any]:
+    """A variant's own seeds replace the common ones, whether it says `seed` or `seeds`."""
+    renewed = ("seed", "seeds") if {"seed", "seeds"} & variant.keys() else ()
+    return {name: value for name, value in below.items() if name not in renewed} | dict(variant)
+
+
+def _combinations(choices: Mapping[str, Any]) -> Iterator[Experiment]:
+    axes = {name: _axis(name, value) for name, value in choices.items() if name != "seeds"}
+    if "seeds" in choices:
+        if "seed" in choices:
+            raise BadGrid("seed and seeds are both stated; keep one")
+        axes["seed"] = _seeds(choices["seeds"])
+    for values in itertools.product(*axes.values()):
+        experiment = presets.experiment(**dict(zip(axes, values, strict=True)))
+        try:
+            experiment.check()
+        except ValueError as error:
+            raise BadGrid(str(error)) from None
+        yield experiment
+
+
+def _seeds(stated: Any) -> list[int]:
+    seeds = (
+        [_value("seeds", int, seed) for seed in stated]
+        if isinstance(stated, list)
+        else list(range(_value("seeds", int, stated)))
+    )
+    if not seeds:
+        raise BadGrid(f"seeds is {stated}: that is no run at all; at least one is needed")
+    if len(set(seeds)) < len(seeds):
+        raise BadGrid(f"seeds {stated} names a seed twice")
+    return seeds
+
+
+def _axis(name: str, stated: Any) -> list[Any]:
+    """The values that a field takes in turn."""
+    hint = HINTS[name]
+    if typing.get_origin(hint) is tuple:
+        item = typing.get_args(hint)[0]
+        # [64, 64] is one network; of limits on one cost, [10, 25] are two to be tried.
+        flat = isinstance(stated, list) and not any(isinstance(each, list) for each in stated)
+        several = isinstance(stated, list) and not (flat and name == "hidden")
+        values = [
+            tuple(_value(name, item, part) for part in (each if isinstance(each, list) else [each]))
+            for each in (stated if several else [stated])
+        ]
+    else:
+        values = [
+            _value(name, hint, each) for each in (stated if isinstance(stated, list) else [stated])
+        ]
+    if not values:
+        raise BadGrid(f"{name} is an empty list; give it a value or leave it out")
+    return values
+
+
+def _value(name: str, hint: Any, stated: Any) -> Any:
+    """One value of a field. YAML takes 1e6 for a word, so numbers are read from words, too."""
+    if isinstance(stated, bool | Mapping | list) or stated is None:
+        raise BadGrid(f"{name} cannot be {stated!r}")
+    if hint is int or hint is float:
+        try:
+            return (whole_number if hint is int else real_number)(str(stated))
+        except argparse.ArgumentTypeError as error:
+            raise BadGrid(f"{name}: {error}") from None
+    return str(stated)
