@@ -1,7 +1,7 @@
 """How this package compiles: `entry` for what Python calls, `inner` for what only compiled code calls.
 
 Numba would give every function a wrapper that takes the whole state apart for Python. Only entries get one, which
-halves the time of a first compilation, and only entries are kept on disk.
+shortens a first compilation by a third, and only entries are kept on disk.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # pyri
 
 @inner
 def copy(source, target):
-    """Write `source` over `target`, both of the same length; Numba's slices take ten times as long to compile."""
+    """Write `source` over `target`, as far as that goes; compiles much faster than an assignment of slices."""
     for k in range(len(target)):
         target[k] = source[k]
 
