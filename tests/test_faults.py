@@ -6,13 +6,18 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
+from test_train import TINY as EXPERIMENT
 from test_train import table_without_time
+from toy_env import Toy
 
+from shapo import training
 from shapo.rollout.worker import env_seed
+from shapo.training import TrainingError
 
 HERE = Path(__file__).parent
 TINY = [
@@ -91,17 +96,14 @@ def test_kill_the_learner(never_stopped, tmp_path):
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_stop_by_signal(never_stopped, tmp_path, number, code):
+def test_stop_by_signal(tmp_path, number, code):
     process = train("Slow", tmp_path / "run")
-    wait_until(lambda: rows(tmp_path / "run") >= 1, process)
+    wait_until(lambda: rows(tmp_path / "run") >= 2, process)
     workers = workers_of(process)
     process.send_signal(number)
-    assert ended(process, workers) == (
-        code,
-        f"shapo: stopped; continue with: shapo train --resume {tmp_path / 'run'}",
-    )
-    if number == signal.SIGTERM:
-        assert_resumes(tmp_path / "run", never_stopped)
+    advice = f"shapo: stopped; continue with: shapo train --resume {tmp_path / 'run'}"
+    assert ended(process, workers) == (code, advice)
+    assert list((tmp_path / "run" / "checkpoints").iterdir())
 
 
 def test_kill_a_worker(tmp_path):
@@ -116,30 +118,26 @@ def test_kill_a_worker(tmp_path):
     assert str(folder / "workers.log") in line and f"shapo train --resume {folder}" in line
 
 
-def test_an_environment_that_raises(tmp_path):
+@pytest.mark.parametrize(
+    "fault, complaint",
+    [
+        ("raise", "Toy with seeds {0} to {1} raised ZeroDivisionError: the floor is gone"),
+        ("nan", "Toy with seed {1} returned the reward nan at step 9"),
+        ("hang", "Toy with seeds {0} to {1} made no step for 2 s"),
+    ],
+)
+def test_a_broken_environment(tmp_path, fault, complaint):
+    """It breaks in the second batch: the first is not lost."""
     folder = tmp_path / "run"
-    code, line = ended(train("raising", folder))
-    assert code == 1
-    assert (
-        f"Toy with seeds {env_seed(2, 0)} to {env_seed(2, 1)} raised ZeroDivisionError: the floor is gone"
-        in line
-    )
-    assert "ZeroDivisionError" in (folder / "workers.log").read_text()
-    assert list(
-        (folder / "checkpoints").iterdir()
-    )  # the fault is in the second batch: the first is not lost
-
-
-def test_an_environment_that_returns_nan(tmp_path):
-    code, line = ended(train("returning_nan", tmp_path / "run"))
-    assert code == 1
-    assert f"Toy with seed {env_seed(2, 1)} returned the reward nan" in line and "--resume" in line
-
-
-def test_an_environment_that_hangs(tmp_path):
-    code, line = ended(train("hanging", tmp_path / "run", "--patience", "4"))
-    assert code == 1
-    assert "toy_env:hanging" in line and "made no step for 4 s" in line and "workers.log" in line
+    broken = partial(Toy, fault=fault, fault_step=65)  # 5 steps of warm-up, 50 of the first batch
+    with pytest.raises(TrainingError) as error:
+        training.train(EXPERIMENT.replace(workers=2), folder, env=broken, patience=2.0)
+    text = str(error.value)
+    first = env_seed(EXPERIMENT.seed, 0)
+    assert complaint.format(first, first + 1) in text and "\n" not in text
+    assert str(folder / "workers.log") in text and f"shapo train --resume {folder}" in text
+    assert [path.name for path in (folder / "checkpoints").iterdir()] == ["000000.safetensors"]
+    assert not psutil.Process().children()
 
 
 def test_a_full_disk(never_stopped, tmp_path):

@@ -71,18 +71,6 @@ class Toy:
             time.sleep(1000)
 
 
-def raising(num_envs):
-    return Toy(num_envs, fault="raise")
-
-
-def returning_nan(num_envs):
-    return Toy(num_envs, fault="nan")
-
-
-def hanging(num_envs):
-    return Toy(num_envs, fault="hang")
-
-
 class Slow(Toy):
     """Slow enough for a test to strike in the middle of a batch."""
 
