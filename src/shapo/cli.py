@@ -11,6 +11,8 @@ from shapo.commands.parsing import Parser, nearest
 COMMANDS = {
     "train": "train a policy",
     "compare": "train with and without SHAPO, over seeds, and show the difference",
+    "sweep": "run a grid of experiments; what is unfinished is resumed",
+    "tune": "search for good values of SHAPO's two numbers",
     "evaluate": "measure a trained policy",
     "play": "film a trained policy",
     "bench": "measure speed: environments or whole training",
@@ -18,8 +20,6 @@ COMMANDS = {
     "algos": "list the algorithms and gradient rules",
 }
 EXPERIMENTS = {
-    "sweep": "run a grid of experiments; what is unfinished is resumed",
-    "tune": "search for good hyper-parameters",
     "figure": "draw a figure or table of the paper",
     "report": "one HTML page about any number of runs",
 }

@@ -57,7 +57,7 @@ def experiments(grid: Mapping[str, Any]) -> list[Experiment]:
     for number, variant in enumerate(variants, 1):
         place = f"runs, variant {number}"
         _check_keys(_mapping(place, variant), (*FIELDS, "seeds"))
-        found |= dict.fromkeys(_combinations(_overridden(base | above, variant)))
+        found |= dict.fromkeys(_combinations(_overridden({**base, **above}, variant)))
     return list(found)
 
 

@@ -1,38 +1,57 @@
-"""Names of run folders: readable, and the same for the same experiment in every sweep."""
+"""Names of run folders: what tells a run from the others, readable at a glance.
+
+A run is found again by its configuration, never by its name, so names may say only as much as a reader needs.
+"""
 
 import dataclasses
 import hashlib
 import json
+from collections.abc import Iterable, Sequence
 
-from shapo import presets
 from shapo.experiment import Experiment
 
 SAID_ANYWAY = ("env", "algo", "gradient", "seed", "workers")
 """Stated in every name, or (the workers) without influence on the result."""
+CHOICES = tuple(f.name for f in dataclasses.fields(Experiment) if f.name not in SAID_ANYWAY)
 LONGEST = 150
 """Characters; file systems allow 255 bytes."""
 
 
-def run_name(experiment: Experiment) -> str:
-    """Environment, algorithm, gradient rule, what differs from the published values, and the seed."""
-    published = presets.experiment(experiment.env, experiment.algo, experiment.gradient)
-    changed = [
-        f"{field.name.replace('_', '-')}={_shown(getattr(experiment, field.name))}"
-        for field in dataclasses.fields(Experiment)
-        if field.name not in SAID_ANYWAY
-        and getattr(experiment, field.name) != getattr(published, field.name)
+def run_names(
+    experiments: Sequence[Experiment], beside: Iterable[Experiment], taken: Iterable[str]
+) -> list[str]:
+    """A name for each experiment, different from each other and from those taken.
+
+    It says environment, algorithm, gradient rule and seed, and whatever else differs among the runs that share the
+    first three, those `beside` them included.
+    """
+    everything = [*experiments, *beside]
+    used, names = set(taken), []
+    for experiment in experiments:
+        family = [each for each in everything if _family(each) == _family(experiment)]
+        name = _name(experiment, family)
+        if name in used:
+            name = f"{name}_{_fingerprint(experiment)}"
+        used.add(name)
+        names.append(name)
+    return names
+
+
+def _family(experiment: Experiment) -> tuple[str, str, str]:
+    return experiment.env, experiment.algo, experiment.gradient
+
+
+def _name(experiment: Experiment, family: Sequence[Experiment]) -> str:
+    varying = [
+        f"{choice.replace('_', '-')}={_shown(getattr(experiment, choice))}"
+        for choice in CHOICES
+        if len({getattr(each, choice) for each in family}) > 1
     ]
-    env = "".join(c if c.isalnum() or c in "-_." else "-" for c in experiment.env)
-    parts = [env, experiment.algo, experiment.gradient, *changed]
-    name, seed = "_".join(parts), f"_s{experiment.seed}"
-    if len(name) > LONGEST:
-        return name[:LONGEST] + "_" + _fingerprint(experiment) + seed
-    return name + seed
-
-
-def distinct_name(experiment: Experiment) -> str:
-    """A name that no other experiment has, for when the readable one is taken."""
-    return f"{run_name(experiment)}_{_fingerprint(experiment)}"
+    words = "_".join([*_family(experiment), *varying])
+    safe = "".join(c if c.isalnum() or c in "-_.=" else "-" for c in words)
+    if len(safe) > LONGEST:
+        safe = f"{safe[:LONGEST]}_{_fingerprint(experiment)}"
+    return f"{safe}_s{experiment.seed}"
 
 
 def _fingerprint(experiment: Experiment) -> str:

@@ -1,0 +1,101 @@
+"""Which run goes where, and how far it has come: a sweep repeated does only what is left to do."""
+
+import json
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+from shapo import envs
+from shapo.experiment import Experiment
+from shapo.experiments.sweep.naming import run_names
+from shapo.runs import Run
+
+
+class Job(NamedTuple):
+    """One run of a sweep."""
+
+    experiment: Experiment
+    folder: Path
+    done: int
+    """Iterations on disk."""
+
+    @property
+    def name(self) -> str:
+        """Its folder's, which no other run of the sweep has."""
+        return self.folder.name
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.done >= self.experiment.iterations
+
+
+class Plan(NamedTuple):
+    """A sweep before it starts."""
+
+    jobs: list[Job]
+    notes: list[str]
+    """A line about each folder that could have been one of these runs, and why it is left alone."""
+
+
+def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
+    """A folder in `out` for each experiment: that of the run which is there already, or a new one.
+
+    A run is the same as another if all choices but the number of workers are, whatever its folder is called.
+    """
+    for env in {experiment.env for experiment in experiments}:
+        envs.canonical(env)
+    there, notes = _runs_in(out)
+    wanted = {_essence(each): each for each in experiments}
+    # A sweep wants throughput, and one run per core has the most of it.
+    new = {
+        essence: each.replace(workers=each.workers or 1)
+        for essence, each in wanted.items()
+        if essence not in there
+    }
+    taken = [path.name for path in out.iterdir()] if out.is_dir() else []
+    names = dict(zip(new, run_names(list(new.values()), there, taken), strict=True))
+    jobs = [
+        Job(new[essence], out / names[essence], 0)
+        if essence in new
+        else Job(there[essence].experiment, there[essence].folder, _iterations(there[essence]))
+        for essence in wanted
+    ]
+    return Plan(jobs, notes)
+
+
+def _essence(experiment: Experiment) -> Experiment:
+    return experiment.replace(workers=0)
+
+
+def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
+    runs, notes = {}, []
+    for config in sorted(out.glob("*/config.json")):
+        try:
+            run = Run.open(config.parent)
+            writer = json.loads(config.read_text())["version"]
+        except (ValueError, KeyError, OSError) as error:
+            notes.append(f"{config.parent} is left alone: {error}")
+            continue
+        if _series(writer) != _series(version("shapo")):
+            notes.append(
+                f"{run.folder} is left alone: written by shapo {writer}, this is {version('shapo')}"
+            )
+        elif not run.custom:
+            runs[_essence(run.experiment)] = run
+    return runs, notes
+
+
+def _iterations(run: Run) -> int:
+    """Iterations that need not be repeated."""
+    table = run.folder / "progress.csv"
+    rows = max(table.read_bytes().count(b"\n") - 1, 0) if table.exists() else 0
+    found = (run.folder / "checkpoints").glob("[0-9]*.safetensors")
+    checkpoints = [int(path.stem) for path in found]
+    # Somebody short of disk may have thrown the checkpoints of a finished run away.
+    return min(rows, max(checkpoints) + 1) if checkpoints else rows
+
+
+def _series(number: object) -> list[str]:
+    return str(number).split(".")[:2]

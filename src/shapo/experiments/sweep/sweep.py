@@ -1,0 +1,157 @@
+"""A sweep: starts what there is room for, retries what failed, lists what failed again, and stops for nobody else."""
+
+import contextlib
+import fcntl
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from shapo.experiment import Experiment
+from shapo.experiments.sweep.cluster import Cluster
+from shapo.experiments.sweep.engine import Advanced, Ended, Engine, Failure
+from shapo.experiments.sweep.local import Local
+from shapo.experiments.sweep.pace import Pace
+from shapo.experiments.sweep.plan import Job, Plan, plan
+from shapo.experiments.sweep.screen import Screen, plan_table, screen, summary
+from shapo.rollout.rollout import available_cores
+
+ENGINES = ("local", "ray")
+ATTEMPTS = {"bad input": 1, "error": 2, "lost": 10}
+"""How often a run is tried before it counts as failed, by what went wrong the last time."""
+HEARTBEAT = 0.5
+"""Seconds after which the screen is looked after even if nothing happens."""
+
+
+class Outcome(NamedTuple):
+    """What became of a sweep."""
+
+    finished: list[Job]
+    failed: list[tuple[Job, Failure]]
+
+
+class SweepInUse(ValueError):
+    """Another sweep is running in the folder."""
+
+
+def run(
+    experiments: Sequence[Experiment],
+    out: str | Path,
+    engine: str = "local",
+    address: str | None = None,
+    parallel: int | None = None,
+) -> Outcome:
+    """Train every experiment that `out` does not hold already, and return what became of each.
+
+    Args:
+        experiments: Each goes to a folder of its own in `out`; what was begun there is continued.
+        out: Folder of the sweep's runs.
+        engine: `local` for this machine, `ray` for a cluster.
+        address: Of the Ray cluster; None for the one that Ray finds by itself, or a new one on this machine.
+        parallel: Cores that the local engine uses; None for all.
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"unknown engine {engine!r}; use {' or '.join(ENGINES)}")
+    if parallel is not None and parallel < 1:
+        raise ValueError(f"parallel is {parallel}; at least one run at a time is needed")
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    with _alone_in(out):
+        planned = plan(experiments, out)
+        return _executed(planned, engine, address, parallel)
+
+
+def _executed(planned: Plan, engine: str, address: str | None, parallel: int | None) -> Outcome:
+    with screen() as shown:
+        shown.console.print(plan_table(planned))
+        if all(job.finished for job in planned.jobs):
+            outcome = Outcome(planned.jobs, [])
+        else:
+            made = Cluster(address) if engine == "ray" else Local(parallel or available_cores())
+            with contextlib.closing(made):
+                outcome = Sweep(planned.jobs, made, shown).work()
+    shown.console.print(summary(outcome.finished, outcome.failed))
+    return outcome
+
+
+class Sweep:
+    """The state of a sweep that is going on."""
+
+    def __init__(self, jobs: Sequence[Job], engine: Engine, shown: Screen):
+        self._engine = engine
+        self._screen = shown
+        self._pace = Pace()
+        self._jobs = {job.name: job for job in jobs}
+        self._waiting = deque(job for job in jobs if not job.finished)
+        self._running: dict[str, Job] = {}
+        self._attempts = dict.fromkeys(self._jobs, 0)
+        self._failed: dict[str, Failure] = {}
+
+    def work(self) -> Outcome:
+        """Until every run is finished or given up."""
+        while self._waiting or self._running:
+            while self._waiting and self._engine.has_room(self._waiting[0]):
+                self._start(self._waiting.popleft())
+            for event in self._engine.events(HEARTBEAT):
+                match event:
+                    case Advanced(name, row):
+                        self._jobs[name] = self._jobs[name]._replace(done=int(row["iteration"]) + 1)
+                        self._pace.note(self._jobs[name], row)
+                        self._screen.advanced(self._jobs[name], row)
+                    case Ended(name, failure):
+                        self._end(name, failure)
+            self._show()
+        finished = [job for job in self._jobs.values() if job.name not in self._failed]
+        return Outcome(finished, [(self._jobs[name], why) for name, why in self._failed.items()])
+
+    def _start(self, job: Job) -> None:
+        _failure_file(job).unlink(missing_ok=True)
+        self._running[job.name] = job
+        self._attempts[job.name] += 1
+        self._screen.started(job)
+        self._engine.start(job)
+
+    def _end(self, name: str, failure: Failure | None) -> None:
+        del self._running[name]
+        job = self._jobs[name]
+        if failure is None:
+            self._jobs[name] = job = job._replace(done=job.experiment.iterations)
+            self._screen.ended(job, None, again=False)
+            return
+        again = self._attempts[name] < ATTEMPTS[failure.kind]
+        self._screen.ended(job, failure, again)
+        if again:
+            self._waiting.append(job)
+            return
+        self._failed[name] = failure
+        if job.folder.is_dir():
+            _failure_file(job).write_text(failure.reason + "\n", "utf-8")
+
+    def _show(self) -> None:
+        unfinished = [self._jobs[job.name] for job in (*self._running.values(), *self._waiting)]
+        lacking = [(job, job.experiment.iterations - job.done) for job in unfinished]
+        left = self._pace.seconds_left(lacking, len(self._running))
+        counts = {
+            "finished": len(self._jobs) - len(unfinished) - len(self._failed),
+            "running": len(self._running),
+            "waiting": len(self._waiting),
+            "failed": len(self._failed),
+        }
+        self._screen.show(counts, left)
+
+
+def _failure_file(job: Job) -> Path:
+    return job.folder / "failure.txt"
+
+
+@contextlib.contextmanager
+def _alone_in(out: Path) -> Iterator[None]:
+    """Hold the folder for this sweep; the lock goes with the process, however it ends."""
+    with open(out / ".sweep.lock", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SweepInUse(
+                f"another sweep is running in {out}; wait for it or choose another --out"
+            ) from None
+        yield

@@ -1,0 +1,106 @@
+"""The paper's search for SHAPO's two numbers: a small grid around a base that is left as it is.
+
+Neither return nor cost alone says which point of the grid is good, so the choice is made on the front of those that no
+other beats in both: the one that beats the largest area of the (cost rate, return) plane by itself. That favours the
+knee of the front over its ends, and does not depend on the units of either axis.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shapo import presets
+from shapo.experiment import Experiment
+from shapo.experiments.statistics import hypervolume, pareto_front, standard_error
+from shapo.experiments.table import Run
+
+PESSIMISM = (1e-5, 1e-3)
+"""Both ends of the paper's range of delta_down, per action dimension."""
+RHO_CRITIC = (0.005, 0.01, 0.05)
+"""The paper's radii of the critics."""
+
+
+class Candidate(NamedTuple):
+    """One point of the grid, over its seeds."""
+
+    experiment: Experiment
+    seeds: int
+    reward: float
+    """Mean final return."""
+    reward_error: float
+    cost_rate: float
+    """Mean cost per step over the whole training: what learning has cost."""
+    cost_error: float
+
+
+class Tuning(NamedTuple):
+    """What a search has found."""
+
+    candidates: list[Candidate]
+    base: Candidate | None
+    """The algorithm without SHAPO, for comparison."""
+    front: list[Candidate]
+    """Those that no other beats in both return and cost, by rising cost."""
+    choice: Candidate
+    share: float
+    """Of the area that the whole front beats, the part that the choice beats by itself."""
+
+
+def grid(choices: dict[str, Any], points: int, seeds: int) -> list[Experiment]:
+    """The base without SHAPO, and with it at every point of the grid."""
+    if points < 1 or seeds < 1:
+        raise ValueError(f"{points} points and {seeds} seeds; at least one of each is needed")
+    low, high = PESSIMISM
+    middle = float(np.sqrt(low * high))
+    radii = np.geomspace(low, high, points).tolist() if points > 1 else [middle]
+    base = presets.experiment(**choices)
+    with_shapo = presets.experiment(**choices, gradient="shapo")
+    configurations = [base] + [
+        # 1e-4 should be called 1e-4, not 0.00010000000000000009.
+        with_shapo.replace(pessimism=float(f"{radius:.6g}"), rho_critic=rho)
+        for radius in radii
+        for rho in RHO_CRITIC
+    ]
+    return [each.replace(seed=seed) for each in configurations for seed in range(seeds)]
+
+
+def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
+    """Choose among the finished runs of the grid."""
+    by_point: dict[Experiment, list[Run]] = {_point(each): [] for each in wanted}
+    for run in runs:
+        if run.finished and not run.custom and _point(run.experiment) in by_point:
+            by_point[_point(run.experiment)].append(run)
+    found = [_candidate(point, own) for point, own in by_point.items() if own]
+    measured = [each for each in found if np.isfinite([each.reward, each.cost_rate]).all()]
+    candidates = [each for each in measured if each.experiment.gradient == "shapo"]
+    if not candidates:
+        raise ValueError("no run of the grid has finished an episode; give them more --steps")
+    worst_return = min(each.reward for each in measured)
+    worst_cost = max(each.cost_rate for each in measured)
+    rewards = [each.reward for each in candidates]
+    costs = [each.cost_rate for each in candidates]
+    front = [candidates[i] for i in pareto_front(rewards, costs)]
+    areas = [
+        hypervolume([each.reward], [each.cost_rate], worst_return, worst_cost) for each in front
+    ]
+    total = hypervolume(rewards, costs, worst_return, worst_cost)
+    best = int(np.argmax(areas))
+    base = next((each for each in measured if each.experiment.gradient == "plain"), None)
+    return Tuning(candidates, base, front, front[best], areas[best] / total if total else 1.0)
+
+
+def _point(experiment: Experiment) -> Experiment:
+    return experiment.replace(seed=0, workers=0)
+
+
+def _candidate(point: Experiment, runs: Sequence[Run]) -> Candidate:
+    rewards = [run.final("reward/episode") for run in runs]
+    costs = [run.last("cost/rate") for run in runs]
+    errors = [
+        standard_error(values) if np.isfinite(values).all() else float("nan")
+        for values in (rewards, costs)
+    ]
+    return Candidate(
+        point, len(runs), float(np.mean(rewards)), errors[0], float(np.mean(costs)), errors[1]
+    )
