@@ -18,8 +18,9 @@ TARGET = OBS[:, 0] * 2 - OBS[:, 1] ** 2
 def fit(critics, epochs=1):
     critic = critics.init(networks.init_critic(jax.random.PRNGKey(1), 3, (16,)))
     run = jax.jit(critics.fit)
-    for i in range(epochs):
-        critic, loss = run(critic, OBS, TARGET, NOW, jax.random.PRNGKey(i))
+    rng = np.random.default_rng(0)
+    for _ in range(epochs):
+        critic, loss = run(critic, OBS, TARGET, critics.orders(rng, ROWS), NOW)
     return critic, loss
 
 
@@ -52,3 +53,10 @@ def test_one_minibatch_is_the_textbook_step():
     after, value = fit(critics)
     np.testing.assert_allclose(value, loss(before), rtol=1e-5)
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=2e-5), after.params, expected)
+
+
+def test_every_epoch_takes_every_row_once_in_another_order():
+    orders = Critics(epochs=3, minibatch=100).orders(np.random.default_rng(0), 1050)
+    assert orders.shape == (3, 10, 100)  # the 50 rows that do not fill a minibatch are left out
+    assert all(len(np.unique(epoch)) == 1000 for epoch in orders)
+    assert not np.array_equal(orders[0], orders[1])

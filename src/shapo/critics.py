@@ -5,8 +5,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax import Array
+from numpy.typing import NDArray
 
 from shapo import networks
 from shapo.geometry import Behaviour, fisher
@@ -44,12 +46,19 @@ class Critics:
         """A critic that has learned nothing yet."""
         return Critic(params, self.optimizer.init(params))
 
+    def orders(self, rng: np.random.Generator, rows: int) -> NDArray[np.int32]:
+        """Which rows each minibatch of each epoch takes, [epochs, minibatches, rows].
+
+        Made outside the compiled fit: shuffling 20,000 rows takes NumPy 0.2 ms and XLA, which sorts, 5.
+        """
+        size = min(self.minibatch, rows)
+        order = (rng.permutation(rows)[: rows // size * size] for _ in range(self.epochs))
+        return np.stack([each.reshape(-1, size) for each in order]).astype(np.int32)
+
     def fit(
-        self, critic: Critic, obs: Array, target: Array, progress: Progress, key: Array
+        self, critic: Critic, obs: Array, target: Array, orders: Array, progress: Progress
     ) -> tuple[Critic, Array]:
         """Fit values at obs [B, O] to target [B]; also the mean loss of the last epoch."""
-        rows = target.shape[0]
-        size = min(self.minibatch, rows)
 
         def minibatch(critic: Critic, rows: Array) -> tuple[Critic, Array]:
             x, y = obs[rows], target[rows]
@@ -65,11 +74,10 @@ class Critics:
             updates, optimizer = self.optimizer.update(slope.grads, critic.optimizer)
             return Critic(add(critic.params, updates), optimizer), slope.value
 
-        def epoch(critic: Critic, key: Array) -> tuple[Critic, Array]:
-            order = jax.random.permutation(key, rows)[: rows // size * size]
-            return jax.lax.scan(minibatch, critic, order.reshape(-1, size))
+        def epoch(critic: Critic, order: Array) -> tuple[Critic, Array]:
+            return jax.lax.scan(minibatch, critic, order)
 
-        critic, losses = jax.lax.scan(epoch, critic, jax.random.split(key, self.epochs))
+        critic, losses = jax.lax.scan(epoch, critic, orders)
         return critic, losses[-1].mean()
 
 

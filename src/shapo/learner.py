@@ -54,7 +54,7 @@ class Todo(NamedTuple):
     targets: tuple[Array, ...]
     """[B] for each critic."""
     progress: Progress
-    key: Array
+    seed: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Learner:
             episode_length=np.float32(batch.reward.size / max(ends, batch.reward.shape[1])),
             remaining=np.float32(1 - iteration / self.iterations),
         )
-        key, fit_key = jax.random.split(jax.random.fold_in(state.key, iteration))
+        key = jax.random.fold_in(state.key, iteration)
         values = tuple(critic.params for critic in state.critics)
         done = self._improve(
             state.policy, values, state.algorithm, mean, scale, batch, progress, key
@@ -169,18 +169,24 @@ class Learner:
             samples=state.samples + batch.reward.size,
             effective_samples=np.float64(done.effective_samples),
         )
-        return state, Todo(done.obs, done.targets, progress, fit_key), metrics
+        return (
+            state,
+            Todo(done.obs, done.targets, progress, (*map(int, state.key), iteration)),
+            metrics,
+        )
 
     def fit(self, state: TrainState, todo: Todo) -> tuple[TrainState, dict[str, float]]:
         """Fit every critic, each on a thread of its own: they are independent and release the GIL."""
-        keys = jax.random.split(todo.key, len(state.critics))
 
-        def one(critic: Critic, target: Array, key: Array) -> tuple[Critic, float]:
-            critic, loss = self._fit(critic, todo.obs, target, todo.progress, key)
+        def one(index: int) -> tuple[Critic, float]:
+            rng = np.random.default_rng([*todo.seed, index])
+            target = todo.targets[index]
+            orders = self.critics.orders(rng, len(target))
+            critic, loss = self._fit(state.critics[index], todo.obs, target, orders, todo.progress)
             return critic, float(loss)
 
         with ThreadPoolExecutor(len(state.critics)) as threads:
-            fitted = list(threads.map(one, state.critics, todo.targets, keys))
+            fitted = list(threads.map(one, range(len(state.critics))))
         names = ["reward", *_numbered("cost", self.costs)]
         metrics = {
             f"critic/{name}_loss": loss for name, (_, loss) in zip(names, fitted, strict=True)
@@ -248,9 +254,9 @@ class Learner:
 
     @partial(jax.jit, static_argnums=0)
     def _fit(
-        self, critic: Critic, obs: Array, target: Array, progress: Progress, key: Array
+        self, critic: Critic, obs: Array, target: Array, orders: Array, progress: Progress
     ) -> tuple[Critic, Array]:
-        return self.critics.fit(critic, obs, target, progress, key)
+        return self.critics.fit(critic, obs, target, orders, progress)
 
     def _check_sizes(self, batch: Batch, episode_cost: Sequence[float]) -> None:
         sizes = {
