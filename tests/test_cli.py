@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from test_train import TINY as TOY
+from toy_env import Toy
 
 from shapo import cli
 from shapo.commands import algos
 from shapo.commands.parsing import Parser, add_experiment_options, experiment_choices
 from shapo.experiment import Algo, Experiment
 from shapo.progress import LivePanel, sparkline, time_left
+from shapo.training import train
 
 HERE = Path(__file__).parent
 TINY = [
@@ -64,6 +67,8 @@ def test_each_command_teaches(capsys, name):
         (["evaluate"], "required: RUN"),
         (["compare", "--seeds", "0"], "at least one"),
         (["bench", "train", "--iterations", "2"], "the first ones compile"),
+        (["train", "--env", "nowhere:Maze"], "cannot import nowhere"),
+        (["train", "--num-envs", "0"], "num_envs is 0"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(capsys, words, hint):
@@ -142,6 +147,15 @@ def test_evaluate(capsys, run, monkeypatch):
     assert code == 0 and found["mean action"]["episodes"] == 3
     assert found["sampled action"]["return"] != found["mean action"]["return"]
     assert "return" in shapo(capsys, "evaluate", run[0], "--episodes", "3")[1]
+
+
+def test_runs_of_your_own_classes_are_found_again(capsys, tmp_path, monkeypatch):
+    """A run begun in Python with a class is evaluated and resumed from the command line."""
+    monkeypatch.chdir(HERE)
+    folder = tmp_path / "run"
+    train(TOY, folder, env=Toy)
+    assert shapo(capsys, "evaluate", folder, "--episodes", "2")[0] == 0
+    assert shapo(capsys, "train", "--resume", folder)[:2] == (0, f"run={folder}\n")
 
 
 def test_play(capsys, run, monkeypatch, tmp_path):

@@ -230,5 +230,17 @@ def test_errors_name_environment_seed_and_log(tmp_path):
     )
 
 
+def unbuildable(num_envs):
+    raise KeyError("no such maze")
+
+
+def test_an_environment_that_cannot_be_made_is_named():
+    with (
+        pytest.raises(RolloutError, match=r"Toy cannot be made: KeyError: 'no such maze'"),
+        Rollout(Task(EXPERIMENT, unbuildable), os.devnull) as rollout,
+    ):
+        rollout.spec  # noqa: B018
+
+
 def test_cores():
     assert 1 <= available_cores() <= (os.cpu_count() or 1)

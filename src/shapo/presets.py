@@ -25,7 +25,9 @@ def experiment(
     if gradient == "shapo":
         # The paper's SHAPO is both: a pessimistic actor and sharpness-aware critics.
         choices["critic_gradient"] = "sam"
-    return Experiment(**(choices | overrides))
+    found = Experiment(**(choices | overrides))
+    found.check()
+    return found
 
 
 def _of_environment(env: str) -> dict[str, Any]:

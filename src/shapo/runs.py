@@ -117,7 +117,9 @@ class Run:
             if ours[k] != v
         ]
         if dict(custom) != dict(self.custom):
-            changed.append(f"the run was made with {dict(self.custom)}, not {dict(custom)}")
+            changed.append(
+                f"the run was made with {dict(self.custom)}, not {dict(custom)}: resume it in Python with the same"
+            )
         if changed:
             raise ValueError(
                 f"cannot resume {self.folder} with another config: {'; '.join(changed)}"

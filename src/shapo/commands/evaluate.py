@@ -36,11 +36,14 @@ def describe(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Play and print."""
     from shapo.evaluate import evaluate
-    from shapo.rollout import Task
+    from shapo.rollout.task import Task, named_factory
     from shapo.runs import Run
 
     trained = Run.open(options.run)
-    policy, build = trained.policy, Task(trained.experiment).build
+    policy, build = (
+        trained.policy,
+        Task(trained.experiment, named_factory(trained.custom.get("env", ""))).build,
+    )
     kinds = {"mean action": False, "sampled action": True}
     found = {
         kind: evaluate(policy, build, options.episodes, options.seed, stochastic).summary()

@@ -41,12 +41,14 @@ def run(options: argparse.Namespace) -> None:
             "play needs the package imageio; install it with: pip install 'shapo[video]'"
         ) from None
     from shapo.evaluate import film
-    from shapo.rollout import Task
+    from shapo.rollout.task import Task, named_factory
     from shapo.runs import Run
 
     trained = Run.open(options.run)
     policy = trained.policy
-    env = Task(trained.experiment).build(1, options.seed)
+    env = Task(trained.experiment, named_factory(trained.custom.get("env", ""))).build(
+        1, options.seed
+    )
     out = options.out if "out" in options else options.run / "episode.mp4"
     settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
     frames = film(policy, env, options.seed, options.stochastic, options.size)

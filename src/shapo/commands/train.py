@@ -43,16 +43,21 @@ def run(options: argparse.Namespace) -> None:
     from shapo import presets
     from shapo.progress import screen
     from shapo.records import Recorder, WeightsAndBiases
+    from shapo.rollout.task import named_factory
     from shapo.runs import Run
     from shapo.training import default_folder, tensorboard, train
 
     choices = experiment_choices(options)
     resume = "resume" in options
+    env = None
     if resume:
         if "out" in options:
             raise ValueError("--resume names the run's folder already; leave --out away")
         folder = options.resume
-        experiment = Run.open(folder).experiment.replace(**choices)
+        begun = Run.open(folder)
+        experiment = begun.experiment.replace(**choices)
+        experiment.check()
+        env = named_factory(begun.custom.get("env", ""))
     else:
         experiment = presets.experiment(**choices)
         folder = options.out if "out" in options else default_folder(experiment)
@@ -68,6 +73,7 @@ def run(options: argparse.Namespace) -> None:
             train(
                 experiment,
                 folder,
+                env=env,
                 resume=resume,
                 watch=watch,
                 recorders=recorders,

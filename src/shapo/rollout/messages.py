@@ -15,6 +15,7 @@ State = dict[str, NDArray]
 class Hello(NamedTuple):
     """Parent → worker, first: who you are. Answered by `Spec`."""
 
+    env: str
     task: bytes
     """A `Task`, pickled by value so that a user's own environment needs no importable module."""
     import_path: list[str]

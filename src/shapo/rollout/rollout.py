@@ -191,7 +191,8 @@ class Rollout:
                 process_group=0,  # Ctrl-C in a terminal is for the parent alone
             )  # fmt: skip
         worker = _Worker(index, envs, process, ours)
-        hello = Hello(cloudpickle.dumps(task), list(sys.path), index, envs, self._experiment.seed)
+        choice = self._experiment
+        hello = Hello(choice.env, cloudpickle.dumps(task), list(sys.path), index, envs, choice.seed)
         self._send(worker, hello)
         return worker
 

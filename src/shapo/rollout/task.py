@@ -18,7 +18,10 @@ def named_factory(name: str) -> EnvFactory | None:
     module, colon, attribute = name.partition(":")
     if not colon:
         return None
-    return getattr(importlib.import_module(module), attribute, None)
+    try:
+        return getattr(importlib.import_module(module), attribute, None)
+    except ImportError as error:
+        raise ValueError(f"environment {name}: cannot import {module} ({error})") from None
 
 
 @dataclass(frozen=True)

@@ -50,12 +50,12 @@ def die_with(parent: int) -> None:
 class Worker:
     """Answers the parent's requests until the pipe closes."""
 
-    def __init__(self, connection: Connection, memory: int):
+    def __init__(self, hello: Hello, connection: Connection, memory: int):
         self._connection = connection
         self._memory = memory
-        self._hello: Hello = connection.recv()
+        self._hello = hello
         self._shared: Shared | None = None
-        sys.path[:] = self._hello.import_path
+        sys.path[:] = hello.import_path
         self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
         task = cloudpickle.loads(self._hello.task)
         self._env = task.build(len(self._hello.envs), self._first_seed)
@@ -117,14 +117,21 @@ def main(pipe: int, memory: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(pipe)
     worker = None
+    hello: Hello = connection.recv()
     try:
-        worker = Worker(connection, memory)
+        worker = Worker(hello, connection, memory)
         worker.serve()
     except (EOFError, ConnectionError):
         pass
     except Exception as error:
         traceback.print_exc()
-        bad_input = worker is None and isinstance(error, ValueError)
-        reason = worker.describe(error) if worker else str(error) if bad_input else _one_line(error)
-        connection.send(Failed(reason, bad_input))
+        if worker:
+            failed = Failed(worker.describe(error), bad_input=False)
+        elif isinstance(error, ValueError):
+            failed = Failed(str(error), bad_input=True)
+        else:
+            failed = Failed(
+                f"environment {hello.env} cannot be made: {_one_line(error)}", bad_input=False
+            )
+        connection.send(failed)
         raise SystemExit(1) from None
