@@ -1,11 +1,13 @@
 """How fast a whole training is, where its time goes, and how it compares to bare physics on the same cores."""
 
+import json
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-from shapo.bench_env import measure
 from shapo.experiment import Experiment
 from shapo.rollout.rollout import available_cores
 from shapo.training import train
@@ -41,8 +43,8 @@ def measure_training(experiment: Experiment, iterations: int) -> dict[str, objec
         name: statistics.median(columns[f"time/{name}"][SETTLING:])
         for name in ("wait", "actor", "critics", "rest")
     }
-    physics = measure(experiment.env, PHYSICS_SECONDS)["bare_physics_steps_per_second"]
     cores = available_cores()
+    physics = bare_physics(experiment.env, cores)
     return {
         "env": experiment.env,
         "algo": experiment.algo,
@@ -52,6 +54,25 @@ def measure_training(experiment: Experiment, iterations: int) -> dict[str, objec
         "seconds_per_iteration": split,
         "first_iteration_seconds": seen[0],
         "cores": cores,
-        "bare_physics_steps_per_second": float(physics) * cores,
-        "ratio_to_bare_physics": speed / (float(physics) * cores),
+        "bare_physics_steps_per_second": physics,
+        "ratio_to_bare_physics": speed / physics,
     }
+
+
+def bare_physics(env: str, processes: int) -> float:
+    """Steps per second of the physics alone, on that many cores at once: two busy cores are slower than one."""
+    command = [
+        sys.executable,
+        "-m",
+        "shapo",
+        "bench",
+        "env",
+        "--json",
+        "--env",
+        env,
+        "--seconds",
+        str(PHYSICS_SECONDS),
+    ]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(processes)]
+    answers = [json.loads(process.communicate()[0]) for process in running]
+    return sum(answer["bare_physics_steps_per_second"] for answer in answers)
