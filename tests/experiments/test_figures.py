@@ -201,8 +201,9 @@ def test_nothing_to_draw_is_not_a_crash(tmp_path, capsys):
     ("arguments", "message"),
     [
         (["mian"], r"did you mean main\?"),
-        (["main", "--seeds", "0"], "--seeds is 0"),
-        (["main", "--steps", "-5"], "--steps is -5"),
+        (["main", "--seeds", "0"], "--seeds: '0'"),
+        (["main", "--sedes", "2"], "--sedes"),
+        (["main", "--steps=-5"], "--steps: '-5'"),
     ],
 )
 def test_bad_input_is_named(arguments, message):

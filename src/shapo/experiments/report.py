@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.commands.parsing import Parser
 from shapo.experiment import Experiment
+from shapo.experiments.arguments import Arguments
 from shapo.experiments.groups import Group, comparisons, grouped
 from shapo.experiments.table import Run, Runs, mean_curve, read_episodes, read_runs
 
@@ -43,7 +43,7 @@ TAIL_FROM = 0.5
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write the report asked for on the command line."""
-    parser = Parser(prog="shapo report", description="One self-contained HTML page about runs.")
+    parser = Arguments("shapo report", "One self-contained HTML page about any number of runs.")
     parser.add_argument("runs", nargs="+", metavar="RUNS", help="run folders, or folders of runs")
     parser.add_argument("-o", "--out", default="report.html", help="the page [report.html]")
     parser.add_argument("--title", default="shapo report", help="its title [shapo report]")

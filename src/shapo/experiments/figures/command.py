@@ -1,13 +1,14 @@
 """`shapo figure`: says what a figure needs, can run it, and draws it from what there is."""
 
 import argparse
+import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
 
-from shapo.commands.parsing import Parser, nearest, whole_number
 from shapo.experiments import style
+from shapo.experiments.arguments import Arguments, count
 from shapo.experiments.figures.figure import (
     ASSUMED_SPEED,
     Figure,
@@ -36,10 +37,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Draw the figures named on the command line."""
     options = _parser().parse_args(argv)
     chosen = _chosen(options.names)
-    for option in ("steps", "seeds"):
-        value = getattr(options, option)
-        if value is not None and value < 1:
-            raise ValueError(f"--{option} is {value}; at least one is needed")
     if "list" in options.names:
         print("\n".join(f"{_line(figure):74} {_wants(figure)}" for figure in FIGURES.values()))
         return
@@ -146,18 +143,19 @@ def _chosen(names: Sequence[str]) -> list[Figure]:
         return list(FIGURES.values())
     for name in names:
         if name not in FIGURES and name != "list":
-            hint = nearest(name, FIGURES) or "; `shapo figure list` shows them all"
-            raise ValueError(f"no figure is called {name!r}{hint}")
+            near = difflib.get_close_matches(name, FIGURES, n=1)
+            hint = f"did you mean {near[0]}?" if near else "`shapo figure list` shows them all"
+            raise ValueError(f"no figure is called {name!r}; {hint}")
     return [FIGURES[name] for name in names if name != "list"]
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="shapo figure", description="Draw the paper's figures.", epilog=EXAMPLES)
+def _parser() -> Arguments:
+    parser = Arguments("shapo figure", "Draw figures and tables of the paper.", EXAMPLES)
     add = parser.add_argument
     add("names", nargs="+", metavar="NAME", help="figures to draw, `all` or `list`")
     add("--runs", default="runs", type=Path, help="folder that holds the runs [runs]")
     add("--out", default="figures", type=Path, help="folder for the pictures [figures]")
     add("--run", action="store_true", default=False, help="first train what is missing")
-    add("--steps", type=whole_number, default=None, help="length of a run, not the paper's")
-    add("--seeds", type=whole_number, default=None, help="seeds per configuration, not the paper's")
+    add("--steps", type=count, default=None, help="length of a run, not the paper's")
+    add("--seeds", type=count, default=None, help="seeds per configuration, not the paper's")
     return parser
