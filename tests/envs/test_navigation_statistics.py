@@ -23,7 +23,8 @@ def _episodes(id, policy, physics):
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", [seek, seek_everything])
 @pytest.mark.parametrize(
-    "id", ["SafetyPointGoal1-v0", "SafetyPointGoal2-v0", "SafetyPointButton1-v0", "SafetyPointPush1-v0"]
+    "id",
+    ["SafetyPointGoal1-v0", "SafetyPointGoal2-v0", "SafetyPointButton1-v0", "SafetyPointPush1-v0"],
 )
 def test_free_running_averages_agree(id, policy):
     hybrid, mujoco = (_episodes(id, policy, physics) for physics in ("hybrid", "mujoco"))
