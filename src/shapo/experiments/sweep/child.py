@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -19,12 +20,12 @@ from shapo.runs import RunInUse
 from shapo.training import train
 
 
-def order(experiment: Experiment, folder: Path) -> str:
+def order(experiment: Experiment, folder: Path, import_path: Sequence[str]) -> str:
     """What `main` reads: one line."""
     content = {
         "experiment": dataclasses.asdict(experiment),
         "folder": str(folder),
-        "import_path": sys.path,
+        "import_path": list(import_path),
     }
     return json.dumps(content) + "\n"
 

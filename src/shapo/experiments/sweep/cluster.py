@@ -8,6 +8,7 @@ import importlib.metadata
 import itertools
 import logging
 import select
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 from shapo.experiment import Experiment
 from shapo.experiments.sweep import mirror
 from shapo.experiments.sweep.engine import Advanced, Ended, Event, Failure, Row
+from shapo.experiments.sweep.modules import sources
 from shapo.experiments.sweep.plan import Job
 from shapo.experiments.sweep.process import GRACE, RunProcess
 
@@ -38,18 +40,31 @@ class Update(NamedTuple):
     failure: Failure | None = None
 
 
-def train_on_node(experiment: Experiment, begun: mirror.Changes, version: str) -> Iterator[Update]:
-    """Train in a temporary folder of this node, from what was `begun` elsewhere, and yield what is written there."""
+class Order(NamedTuple):
+    """What a node is sent."""
+
+    experiment: Experiment
+    begun: mirror.Changes
+    """The run as far as the driver has it."""
+    modules: mirror.Changes
+    """The user's own code that the experiment names."""
+    version: str
+    """Of shapo on the driver."""
+
+
+def train_on_node(order: Order) -> Iterator[Update]:
+    """Train in a temporary folder of this node, and yield what is written there."""
     nothing = mirror.Changes([], [])
-    if (ours := importlib.metadata.version("shapo")) != version:
-        reason = f"a node has shapo {ours}, the driver {version}; install the same everywhere"
+    if (ours := importlib.metadata.version("shapo")) != order.version:
+        reason = f"a node has shapo {ours}, the driver {order.version}; install the same everywhere"
         yield Update(nothing, None, True, Failure(reason, "bad input"))
         return
     with tempfile.TemporaryDirectory(prefix="shapo-") as place:
-        folder = Path(place) / "run"
-        mirror.apply(folder, begun)
+        folder, modules = Path(place) / "run", Path(place) / "modules"
+        mirror.apply(folder, order.begun)
+        mirror.apply(modules, order.modules)
         source = mirror.Source(folder)
-        process = RunProcess(experiment, folder)
+        process = RunProcess(order.experiment, folder, [str(modules), *sys.path])
         try:
             newest, sent = None, 0.0
             while (rows := _receive(process)) is not None:
@@ -111,9 +126,13 @@ class Cluster:
             scheduling_strategy="SPREAD",
             name=job.name,
         )
-        begun = mirror.needed_to_continue(job.folder)
-        version = importlib.metadata.version("shapo")
-        self._running[task.remote(job.experiment, begun, version)] = job
+        order = Order(
+            job.experiment,
+            mirror.needed_to_continue(job.folder),
+            sources(job.experiment.env),
+            importlib.metadata.version("shapo"),
+        )
+        self._running[task.remote(order)] = job
 
     def events(self, seconds: float) -> Sequence[Event]:
         ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=seconds)

@@ -1,6 +1,7 @@
 """The engine of one machine: a process per run, as many at once as there are cores."""
 
 import selectors
+import sys
 from collections.abc import Sequence
 
 from shapo.experiments.sweep.engine import Advanced, Ended, Event, Failure
@@ -21,7 +22,7 @@ class Local:
         return self._need(job) <= self._free
 
     def start(self, job: Job) -> None:
-        process = RunProcess(job.experiment, job.folder)
+        process = RunProcess(job.experiment, job.folder, sys.path)
         self._running[job.name] = job, process
         self._free -= self._need(job)
         self._selector.register(process, selectors.EVENT_READ, job.name)

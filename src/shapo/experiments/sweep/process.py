@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from shapo.experiment import Experiment
@@ -20,7 +21,8 @@ GRACE = 10.0
 class RunProcess:
     """A training that reports each iteration. Never outlives this process."""
 
-    def __init__(self, experiment: Experiment, folder: Path):
+    def __init__(self, experiment: Experiment, folder: Path, import_path: Sequence[str]):
+        """Begin or continue the run in `folder`; Python modules are looked for along `import_path`."""
         self._failure: Failure | None = None
         self._pending = b""
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
@@ -34,7 +36,7 @@ class RunProcess:
         )
         assert self._process.stdin and self._process.stdout
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
-        self._stdin.write(child.order(experiment, folder).encode())
+        self._stdin.write(child.order(experiment, folder, import_path).encode())
         self._stdin.flush()
 
     def fileno(self) -> int:

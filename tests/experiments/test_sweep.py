@@ -1,0 +1,308 @@
+"""Sweeps: what is run, retried, given up and found again; on engines of paper and on real processes."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from pathlib import Path
+
+import pytest
+from synthetic import write_run
+from test_resume import same_files
+
+from shapo import cli
+from shapo.experiment import Experiment
+from shapo.experiments import sweep
+from shapo.experiments.sweep import mirror
+from shapo.experiments.sweep.engine import Advanced, Ended, Failure
+from shapo.experiments.sweep.modules import sources
+from shapo.experiments.sweep.pace import Pace
+from shapo.experiments.sweep.plan import Job, plan
+from shapo.experiments.sweep.screen import LiveLines, PlainLines, wide_console
+from shapo.experiments.sweep.sweep import Sweep
+from shapo.training import train
+
+TESTS = Path(__file__).parent.parent
+TINY = Experiment(
+    env="toy_env:Toy", algo="trpo", cost_limit=(1.0,), steps=400, num_envs=2, steps_per_env=50, workers=1,
+    hidden=(8,), critic_epochs=1, critic_minibatch=50,
+)  # fmt: skip
+GRID = """
+base: {env: toy_env:Slow, algo: trpo, cost_limit: 1, steps: 1000, num_envs: 2, steps_per_env: 50, hidden: [8]}
+critic_epochs: 1
+critic_minibatch: 50
+seeds: 2
+"""
+
+
+def row(iteration, speed=100.0):
+    return {
+        "iteration": iteration, "steps": 100 * (iteration + 1), "reward/episode": 1.0, "cost/episode": 0.5,
+        "time/steps_per_second": speed,
+    }  # fmt: skip
+
+
+class Paper:
+    """An engine with one place, on which every start of a run ends as the script says."""
+
+    def __init__(self, script):
+        self.script = {name: deque(ends) for name, ends in script.items()}
+        self.running, self.started = [], []
+
+    def has_room(self, job):
+        return not self.running
+
+    def start(self, job):
+        self.running.append(job.name)
+        self.started.append((job.name, job.done))
+
+    def events(self, seconds):
+        name = self.running.pop()
+        end = self.script[name].popleft()
+        return [Advanced(name, row(0)), Ended(name, end)]
+
+    def close(self):
+        pass
+
+
+def on_paper(tmp_path, script, shown=PlainLines):
+    jobs = [Job(TINY.replace(seed=i), tmp_path / name, 0) for i, name in enumerate(script)]
+    engine = Paper(script)
+    for job in jobs:
+        job.folder.mkdir(parents=True, exist_ok=True)
+    with shown(wide_console()) as screen:
+        return Sweep(jobs, engine, screen).work(), [name for name, _ in engine.started], engine
+
+
+def test_a_failed_run_is_retried_once_and_stops_nobody(tmp_path, capsys):
+    twice = [Failure("the floor is gone"), Failure("the floor is gone again")]
+    outcome, order, engine = on_paper(
+        tmp_path, {"a": twice, "b": [None], "c": [Failure("hiccup"), None]}
+    )
+    assert order == ["a", "b", "c", "a", "c"]
+    assert engine.started[3] == ("a", 1), "the second attempt knows what is on disk"
+    assert [job.name for job in outcome.finished] == ["b", "c"]
+    assert [(job.name, why.reason) for job, why in outcome.failed] == [
+        ("a", "the floor is gone again")
+    ]
+    assert (tmp_path / "a" / "failure.txt").read_text() == "the floor is gone again\n"
+    assert not (tmp_path / "c" / "failure.txt").exists()
+    assert "a is tried again: the floor is gone" in capsys.readouterr().out
+
+
+def test_bad_input_is_not_tried_again_and_a_lost_machine_is_no_fault(tmp_path):
+    lost = Failure("node died", "lost")
+    outcome, order, _ = on_paper(
+        tmp_path, {"a": [Failure("no such thing", "bad input")], "b": [lost] * 5 + [None]}
+    )
+    assert order.count("a") == 1 and order.count("b") == 6
+    assert [job.name for job in outcome.finished] == ["b"]
+
+
+def test_a_terminal_is_drawn_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    on_paper(tmp_path, {"[red]a": [None], "b": [Failure("x")] * 2}, LiveLines)
+    text = capsys.readouterr().out
+    assert "[red]a is finished" in text and "b failed: x" in text
+
+
+def test_time_left_counts_each_environment_at_its_own_speed(tmp_path):
+    fast, slow, unseen = (
+        Job(TINY.replace(env=env), tmp_path / env, 0) for env in ("fast", "slow", "unseen")
+    )
+    pace = Pace()
+    assert pace.seconds_left([(fast, 1)], 1) is None
+    pace.note(fast, row(0, speed=400.0))
+    pace.note(slow, row(0, speed=100.0))
+    # 100 steps an iteration: 8 of the fast one take 2 s, 4 of the slow one 4 s, 5 of one nobody has seen 2 s at 250.
+    assert pace.seconds_left([(fast, 8), (slow, 4), (unseen, 5)], 1) == pytest.approx(8.0)
+    assert pace.seconds_left([(fast, 8), (slow, 4), (unseen, 5)], 2) == pytest.approx(4.0)
+    assert pace.seconds_left([(fast, 4), (slow, 20)], 2) == pytest.approx(20.0)
+    assert pace.seconds_left([], 0) == 0
+
+
+def test_a_run_is_found_by_what_it_is(tmp_path):
+    whole, half, new = (TINY.replace(seed=seed, workers=0) for seed in range(3))
+    write_run(tmp_path / "whatever", whole.replace(workers=8))
+    write_run(tmp_path / "toy_env-Toy_trpo_plain_s2", half, iterations=2)
+    jobs = plan([whole, half, new, new.replace(workers=1)], tmp_path).jobs
+    assert [(job.name, job.done, job.finished) for job in jobs[:2]] == [
+        ("whatever", 4, True),
+        ("toy_env-Toy_trpo_plain_s2", 2, False),
+    ]
+    assert jobs[0].experiment.workers == 8, "a run goes on as it was begun"
+    assert len(jobs) == 3 and jobs[2].experiment == new.replace(workers=1)
+    assert jobs[2].name.startswith("toy_env-Toy_trpo_plain_s2_"), "its own name was taken"
+
+
+def test_rows_without_their_checkpoint_do_not_count(tmp_path):
+    folder = write_run(tmp_path / "run", TINY)
+    (folder / "checkpoints").mkdir()
+    (folder / "checkpoints" / "000002.safetensors").touch()
+    (job,) = plan([TINY], tmp_path).jobs
+    assert job.done == 3
+
+
+def test_folders_that_cannot_be_used_are_named_and_left_alone(tmp_path):
+    write_run(tmp_path / "old", TINY, version="0.0.7")
+    write_run(tmp_path / "cut", TINY)
+    config = tmp_path / "cut" / "config.json"
+    config.write_text(config.read_text()[:100])
+    planned = plan([TINY], tmp_path)
+    assert [job.done for job in planned.jobs] == [0]
+    cut, old = planned.notes
+    assert "config.json" in cut and "written by shapo 0.0.7" in old
+
+
+def test_unknown_names_are_refused_before_anything_starts(tmp_path):
+    with pytest.raises(ValueError, match="did you mean SafetyPointGoal1-v0"):
+        sweep.run([TINY.replace(env="SafetyPointGaol1-v0")], tmp_path)
+    with pytest.raises(ValueError, match="use local or ray"):
+        sweep.run([TINY], tmp_path, engine="slurm")
+    with pytest.raises(ValueError, match="at least one run"):
+        sweep.run([TINY], tmp_path, parallel=0)
+
+
+def test_a_mirror_follows_and_never_has_a_checkpoint_without_its_rows(tmp_path):
+    there, here = tmp_path / "there", tmp_path / "here"
+    (there / "checkpoints").mkdir(parents=True)
+    (there / "config.json").write_text("{}")
+    source = mirror.Source(there)
+    for k in range(4):
+        with open(there / "progress.csv", "a") as file:
+            file.write(f"row {k}\n")
+        (there / "checkpoints" / f"{k:06d}.safetensors").write_text(f"needs {k + 1} rows")
+        (there / "checkpoints" / f"{k - 2:06d}.safetensors").unlink(missing_ok=True)
+        changes = source.changes()
+        for broken_off in range(len(changes.parts) + 1):
+            partly = tmp_path / f"partly-{k}-{broken_off}"
+            if here.exists():
+                shutil.copytree(here, partly)
+            mirror.apply(partly, changes._replace(parts=changes.parts[:broken_off]))
+            newest = max((partly / "checkpoints").glob("*"), default=None)
+            rows = (partly / "progress.csv").read_text().count("\n") if newest else 0
+            assert newest is None or f"needs {rows} rows" >= newest.read_text()
+        mirror.apply(here, changes)
+        assert _contents(here) == _contents(there)
+    assert source.changes().parts == []
+    # After a loss the other machine is cut back to its checkpoint, and tells everything anew.
+    (there / "progress.csv").write_text("row 0\nrow one\n")
+    mirror.apply(here, mirror.needed_to_continue(there))
+    assert _contents(here) == _contents(there)
+
+
+def _contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
+
+
+def test_own_modules_travel_and_installed_ones_do_not():
+    (part,) = sources("toy_env:Toy").parts
+    assert part.path == "toy_env.py" and part.content == (TESTS / "toy_env.py").read_bytes()
+    assert sources("numpy:zeros").parts == sources("json:loads").parts == []
+    assert sources("SafetyPointGoal1-v0").parts == sources("no_such_module:X").parts == []
+    package = {part.path for part in sources("shapo.envs:Saute").parts}
+    assert {"shapo/__init__.py", "shapo/envs/saute.py"} <= package
+
+
+def test_real_processes_train_and_fail_as_one_would_alone(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "broken_floor.py").write_text(
+        "from toy_env import Toy\n\ndef make(num_envs):\n    return Toy(num_envs, fault='raise')\n"
+    )
+    broken = TINY.replace(env="broken_floor:make")
+    outcome = sweep.run([broken, TINY], tmp_path / "out", parallel=2)
+    (good,), ((bad, why),) = outcome.finished, outcome.failed
+    assert "ZeroDivisionError: the floor is gone" in why.reason and "\n" not in why.reason
+    assert (bad.folder / "failure.txt").read_text().strip() == why.reason
+    same_files(good.folder, train(TINY, tmp_path / "alone").folder)
+
+
+def test_interrupted_and_continued_is_as_never_stopped(tmp_path):
+    (tmp_path / "grid.yaml").write_text(GRID)
+    out = tmp_path / "out"
+    command = [
+        sys.executable, "-m", "shapo", "sweep", str(tmp_path / "grid.yaml"), "--out", str(out), "--parallel", "2",
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        command, cwd=TESTS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    _wait_for(lambda: len(list(out.glob("*/policy.safetensors"))) == 2)
+    with pytest.raises(ValueError, match="another sweep is running"):
+        sweep.run([TINY], out)
+    process.send_signal(signal.SIGINT)
+    text, _ = process.communicate(timeout=60)
+    assert process.returncode == 130 and "the same command goes on" in text
+    assert not _trainings_in(out), "nothing is left running"
+    begun = [len((folder / "progress.csv").read_text().split()) - 1 for folder in out.glob("*_s?")]
+    assert len(begun) == 2 and all(0 < rows < 10 for rows in begun)
+
+    done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True)
+    assert done.returncode == 0 and "2 begun" in done.stdout, done.stdout + done.stderr
+    assert "2 of 2 runs finished" in done.stdout
+    alone = train(TINY.replace(env="toy_env:Slow", steps=1000, seed=1), tmp_path / "alone")
+    same_files(out / "toy_env-Slow_trpo_plain_s1", alone.folder)
+
+
+def test_runs_end_with_a_sweep_that_is_killed(tmp_path):
+    (tmp_path / "grid.yaml").write_text(GRID.replace("seeds: 2", "seeds: 1"))
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "shapo", "sweep", str(tmp_path / "grid.yaml")]
+    process = subprocess.Popen([*command, "--out", str(out)], cwd=TESTS, stdout=subprocess.DEVNULL)
+    _wait_for(lambda: list(out.glob("*/workers.log")))
+    process.kill()
+    process.wait()
+    _wait_for(lambda: not _trainings_in(out))
+
+
+@pytest.mark.parametrize(
+    "words, hint",
+    [
+        (["nowhere.yaml"], "No such file"),
+        (["bad.yaml"], "did you mean seeds?"),
+        (["good.yaml", "--engine", "rya"], "did you mean ray?"),
+        (["good.yaml", "--address", "x:1"], "add --engine ray"),
+        (["good.yaml", "--parallel", "0"], "at least one"),
+        (["good.yaml", "--engine", "ray", "--parallel", "2"], "for this machine"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(tmp_path, monkeypatch, capsys, words, hint):
+    monkeypatch.chdir(tmp_path)
+    Path("bad.yaml").write_text("sedes: 3")
+    Path("good.yaml").write_text(GRID)
+    with pytest.raises(SystemExit) as exit:
+        cli.main(["sweep", *words])
+    out, error = capsys.readouterr()
+    assert exit.value.code == 2 and not out
+    assert hint in error and error.count("\n") == 1
+
+
+def test_a_dry_run_shows_every_run_and_makes_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("grid.yaml").write_text("algo: [cpo, crpo]\nseeds: 30\n")
+    cli.main(["sweep", "grid.yaml", "--dry-run"])
+    text = capsys.readouterr().out
+    assert "60 runs" in text and "SafetyPointGoal1-v0_cpo_plain_s0 " in text
+    assert "20 more" in text and "SafetyPointGoal1-v0_crpo_plain_s29" in text
+    assert os.listdir() == ["grid.yaml"]
+
+
+def _wait_for(condition, seconds=90):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _trainings_in(out):
+    """Processes that have a file below `out` open."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if str(out) in os.readlink(link) and link.parent.parent.name != str(os.getpid()):
+                found.add(link.parent.parent.name)
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,90 @@
+"""Tuning: the paper's grid, and which of its points is taken."""
+
+import math
+
+import pytest
+from synthetic import write_run
+
+from shapo import cli, presets
+from shapo.experiments.table import read_runs
+from shapo.experiments.tune import RHO_CRITIC, grid, weigh
+
+CHOICES = {"env": "SafetyPointGoal1-v0", "algo": "trpo-pid", "steps": 60_000}
+
+
+def test_the_grid_is_the_papers_around_a_frozen_base():
+    wanted = grid(CHOICES, points=5, seeds=2)
+    base = presets.experiment(**CHOICES)
+    with_shapo = presets.experiment(**CHOICES, gradient="shapo")
+    assert wanted[:2] == [base, base.replace(seed=1)]
+    assert {(each.pessimism, each.rho_critic) for each in wanted[2:]} == {
+        (radius, rho) for radius in (1e-5, 3.16228e-5, 1e-4, 3.16228e-4, 1e-3) for rho in RHO_CRITIC
+    }
+    assert len(wanted) == 2 * (1 + 15)
+    rest = {each.replace(seed=0, pessimism=0.0, rho_critic=0.0) for each in wanted[2:]}
+    assert rest == {with_shapo.replace(pessimism=0.0, rho_critic=0.0)}
+    (only,) = {each.pessimism for each in grid(CHOICES, 1, 1)[1:]}
+    assert only == pytest.approx(1e-4)
+    with pytest.raises(ValueError, match="at least one of each"):
+        grid(CHOICES, 5, 0)
+
+
+def measured(tmp_path, scores):
+    """A grid of one seed, whose first runs (vanilla first) have the given constant returns and cost rates."""
+    wanted = grid(CHOICES, points=3, seeds=1)
+    for number, ((reward, rate), experiment) in enumerate(zip(scores, wanted, strict=False)):
+        folder = tmp_path / f"run{number}"
+        folder.mkdir(parents=True)
+        write_run(folder / "as_made", experiment)
+        table = folder / "as_made" / "progress.csv"
+        header, *rows = [line.split(",") for line in table.read_text().splitlines()]
+        for values in rows:
+            values[header.index("reward/episode")] = str(reward)
+            values[header.index("cost/rate")] = str(rate)
+        table.write_text("\n".join(",".join(line) for line in (header, *rows)) + "\n")
+    return wanted, read_runs(tmp_path).runs
+
+
+def test_the_knee_of_the_front_is_taken(tmp_path):
+    # Corner (return 0, cost 10). Areas alone: (10-9)*10, (10-2)*8, (10-1)*2, and two that are beaten by the second.
+    vanilla, scores = (0, 10), [(10, 9), (8, 2), (2, 1), (7, 3), (8, 2.5)]
+    wanted, runs = measured(tmp_path, [vanilla, *scores])
+    found = weigh(wanted, runs)
+    assert [(each.reward, each.cost_rate) for each in found.front] == [(2, 1), (8, 2), (10, 9)]
+    assert (found.choice.reward, found.choice.cost_rate) == (8, 2)
+    assert found.choice.experiment == wanted[2].replace(workers=0)
+    # Together: 2 from cost 1 to 2, 8 from 2 to 9, 10 from 9 to 10.
+    assert found.share == pytest.approx(64 / (2 + 56 + 10))
+    assert len(found.candidates) == 5 and found.base.cost_rate == 10
+    assert math.isnan(found.base.reward_error), "one seed says nothing about the spread"
+
+
+def test_points_that_are_all_alike_still_give_a_choice(tmp_path):
+    wanted, runs = measured(tmp_path, [(5, 5)] * 4)
+    found = weigh(wanted, runs)
+    assert found.choice.experiment == wanted[1].replace(workers=0) and found.share == 1
+    with pytest.raises(ValueError, match="more --steps"):
+        weigh(wanted, runs[:1])
+
+
+def test_the_command_says_what_to_take_and_why(tmp_path, capsys):
+    wanted, _ = measured(tmp_path / "made", [(1, 9), *[(k, k) for k in range(9)]])
+    out = tmp_path / "out"
+    out.mkdir()
+    for path in (tmp_path / "made").glob("*/as_made"):
+        path.rename(out / path.parent.name)
+    cli.main([
+        "tune", "--env", wanted[0].env, "--algo", "trpo-pid", "--steps", "60000", "--points", "3", "--seeds", "1",
+        "--out", str(out),
+    ])  # fmt: skip
+    text = capsys.readouterr().out
+    # Corner (0, 9): k * (9 - k) is largest at 4 (and 5, which costs more): pessimism 1e-4, the second radius.
+    assert "take --pessimism 0.0001 --rho-critic 0.01: of the 9 points" in text
+    assert "without SHAPO" in text and text.count("front") == 8 and "chosen" in text
+
+
+@pytest.mark.parametrize("words", [["--seeds", "0"], ["--points", "0"]])
+def test_nothing_to_search_is_refused(capsys, words):
+    with pytest.raises(SystemExit) as exit:
+        cli.main(["tune", *words])
+    assert exit.value.code == 2 and "at least one of each" in capsys.readouterr().err
