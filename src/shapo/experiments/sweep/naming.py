@@ -5,8 +5,9 @@ A run is found again by its configuration, never by its name, so names may say o
 
 import dataclasses
 import hashlib
+import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from shapo.experiment import Experiment
 
@@ -29,12 +30,18 @@ def run_names(
     used, names = set(taken), []
     for experiment in experiments:
         family = [each for each in everything if _family(each) == _family(experiment)]
-        name = _name(experiment, family)
-        if name in used:
-            name = f"{name}_{_fingerprint(experiment)}"
+        name = next(name for name in _suggestions(experiment, family) if name not in used)
         used.add(name)
         names.append(name)
     return names
+
+
+def _suggestions(experiment: Experiment, family: Sequence[Experiment]) -> Iterator[str]:
+    """Ever longer names; the first is nearly always free."""
+    name = _name(experiment, family)
+    distinct = f"{name}_{_fingerprint(experiment)}"
+    yield from (name, distinct)
+    yield from (f"{distinct}_{number}" for number in itertools.count(2))
 
 
 def _family(experiment: Experiment) -> tuple[str, str, str]:
