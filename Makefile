@@ -3,27 +3,53 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+DOCS   := $(VENV)/.docs
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# What the tests want beyond Python: a browser for the report, OpenGL without a screen for pictures.
+DEBIAN := chromium chromium-driver libegl1 libegl-mesa0
 
-.PHONY: demo test test-slow lint docs bench clean
+.PHONY: demo test test-slow lint docs bench clean system
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(PIP) --editable '.[dev]'
 	touch $(READY)
 
-demo: $(READY)  ## train PID-Lagrangian with and without SHAPO on PointGoal1, about three minutes
-	$(BIN)/shapo compare --env SafetyPointGoal1-v0 --algo trpo-pid --steps 1000000 --seeds 1 --out runs/demo
+$(DOCS): $(READY)
+	$(PIP) --editable '.[docs]'
+	touch $(DOCS)
 
-test: $(READY)  ## the default test run
+demo: $(READY)  ## train PID-Lagrangian with and without SHAPO on PointGoal1, a million steps each, and show both
+	$(BIN)/shapo compare --env SafetyPointGoal1-v0 --algo trpo-pid --steps 1e6 --seeds 1 --out runs/demo
+
+test: $(READY) system  ## the default tests
 	$(BIN)/python -m pytest -n 2
 
-test-slow: $(READY)  ## everything, including the tests that take minutes
+test-slow: $(READY) system  ## everything, including the tests that take minutes
 	$(BIN)/python -m pytest -n 2 -m 'slow or not slow'
 
-lint: $(READY)
+lint: $(READY)  ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 
-clean:
+docs: $(DOCS)  ## the documentation, into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+bench: $(READY)  ## what SHAPO costs in an update, and the speed of a whole training
+	$(BIN)/python benchmarks/update.py
+	$(BIN)/shapo bench train --env SafetyPointGoal1-v0 --algo trpo-pid --gradient shapo
+
+# Debian's packages are installed if we may; else the one line to type is printed, and the tests that need them say so.
+system:
+	@command -v dpkg-query > /dev/null || exit 0; \
+	missing=; for package in $(DEBIAN); do \
+	  dpkg-query --show --showformat='$${Status}' $$package 2> /dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
+	done; \
+	test -z "$$missing" && exit 0; \
+	if test "$$(id -u)" = 0; then as=; elif sudo -n true 2> /dev/null; then as=sudo; \
+	else echo "the tests want more of Debian; type: sudo apt-get install$$missing"; exit 0; fi; \
+	$$as apt-get update --quiet=2 && $$as apt-get install --yes --quiet=2 --no-install-recommends $$missing
+
+clean:  ## back to a fresh clone, runs kept
 	rm -rf $(VENV) build dist site

@@ -18,6 +18,7 @@ COMMANDS = {
     "bench": "measure speed: environments or whole training",
     "envs": "list the environments",
     "algos": "list the algorithms and gradient rules",
+    "completion": "teach your shell to complete commands, options and names",
 }
 EXPERIMENTS = {
     "figure": "draw a figure or table of the paper",
