@@ -17,7 +17,7 @@ from shapo import cli
 from shapo.experiment import Experiment
 from shapo.experiments import sweep
 from shapo.experiments.sweep import mirror
-from shapo.experiments.sweep.engine import Advanced, Ended, Failure
+from shapo.experiments.sweep.engine import Advanced, Begun, Ended, Failure
 from shapo.experiments.sweep.modules import sources
 from shapo.experiments.sweep.pace import Pace
 from shapo.experiments.sweep.plan import Job, plan
@@ -62,7 +62,7 @@ class Paper:
     def events(self, seconds):
         name = self.running.pop()
         end = self.script[name].popleft()
-        return [Advanced(name, row(0)), Ended(name, end)]
+        return [Begun(name), Advanced(name, row(0)), Ended(name, end)]
 
     def close(self):
         pass
@@ -96,9 +96,10 @@ def test_a_failed_run_is_retried_once_and_stops_nobody(tmp_path, capsys):
 def test_bad_input_is_not_tried_again_and_a_lost_machine_is_no_fault(tmp_path):
     lost = Failure("node died", "lost")
     outcome, order, _ = on_paper(
-        tmp_path, {"a": [Failure("no such thing", "bad input")], "b": [lost] * 5 + [None]}
+        tmp_path,
+        {"a": [Failure("no such thing", "bad input")], "b": [lost] * 5 + [Failure("x"), None]},
     )
-    assert order.count("a") == 1 and order.count("b") == 6
+    assert order.count("a") == 1 and order.count("b") == 7
     assert [job.name for job in outcome.finished] == ["b"]
 
 
@@ -188,6 +189,8 @@ def test_a_mirror_follows_and_never_has_a_checkpoint_without_its_rows(tmp_path):
         mirror.apply(here, changes)
         assert _contents(here) == _contents(there)
     assert source.changes().parts == []
+    mirror.apply(here, mirror.Changes([], []))
+    assert _contents(here) == _contents(there), "a machine that did nothing takes nothing away"
     # After a loss the other machine is cut back to its checkpoint, and tells everything anew.
     (there / "progress.csv").write_text("row 0\nrow one\n")
     mirror.apply(here, mirror.needed_to_continue(there))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from shapo.experiment import Experiment
 from shapo.experiments.sweep import mirror
-from shapo.experiments.sweep.engine import Advanced, Ended, Event, Failure, Row
+from shapo.experiments.sweep.engine import Advanced, Begun, Ended, Event, Failure, Row
 from shapo.experiments.sweep.modules import sources
 from shapo.experiments.sweep.plan import Job
 from shapo.experiments.sweep.process import GRACE, RunProcess
@@ -32,7 +32,7 @@ class NoCluster(ValueError):
 
 
 class Update(NamedTuple):
-    """What a node sends: what the run wrote, its newest iteration if there is one, and how it ended if it has."""
+    """What a node sends: what the run wrote, its newest iteration once there is one, and how it ended if it has."""
 
     changes: mirror.Changes
     row: Row | None
@@ -64,6 +64,7 @@ def train_on_node(order: Order) -> Iterator[Update]:
         mirror.apply(folder, order.begun)
         mirror.apply(modules, order.modules)
         source = mirror.Source(folder)
+        yield Update(nothing, None)
         process = RunProcess(order.experiment, folder, [str(modules), *sys.path])
         try:
             newest, sent = None, 0.0
@@ -155,8 +156,7 @@ class Cluster:
             yield Ended(job.name, self._lost(error))
             return
         mirror.apply(job.folder, update.changes)
-        if update.row:
-            yield Advanced(job.name, update.row)
+        yield Advanced(job.name, update.row) if update.row else Begun(job.name)
         if update.ended:
             del self._running[stream]
             failure = update.failure

@@ -18,6 +18,12 @@ class Failure(NamedTuple):
     """Bad input fails again for certain, an error perhaps; a run that was lost with its machine did nothing wrong."""
 
 
+class Begun(NamedTuple):
+    """A run that was started has got its place and is going on now."""
+
+    name: str
+
+
 class Advanced(NamedTuple):
     """A run has finished an iteration, and it is on disk here."""
 
@@ -32,14 +38,14 @@ class Ended(NamedTuple):
     failure: Failure | None
 
 
-Event = Advanced | Ended
+Event = Begun | Advanced | Ended
 
 
 class Engine(Protocol):
     """Runs several runs at once."""
 
     def has_room(self, job: Job) -> bool:
-        """Whether `job` may be started now."""
+        """Whether `job` may be started now; it may still have to wait for its place."""
         ...
 
     def start(self, job: Job) -> None:

@@ -4,7 +4,7 @@ import selectors
 import sys
 from collections.abc import Sequence
 
-from shapo.experiments.sweep.engine import Advanced, Ended, Event, Failure
+from shapo.experiments.sweep.engine import Advanced, Begun, Ended, Event, Failure
 from shapo.experiments.sweep.plan import Job
 from shapo.experiments.sweep.process import RunProcess
 
@@ -16,6 +16,7 @@ class Local:
         self._free = cores
         self._cores = cores
         self._running: dict[str, tuple[Job, RunProcess]] = {}
+        self._begun: list[Begun] = []
         self._selector = selectors.DefaultSelector()
 
     def has_room(self, job: Job) -> bool:
@@ -25,11 +26,13 @@ class Local:
         process = RunProcess(job.experiment, job.folder, sys.path)
         self._running[job.name] = job, process
         self._free -= self._need(job)
+        self._begun.append(Begun(job.name))
         self._selector.register(process, selectors.EVENT_READ, job.name)
 
     def events(self, seconds: float) -> Sequence[Event]:
-        found: list[Event] = []
-        for key, _ in self._selector.select(seconds):
+        found: list[Event] = [*self._begun]
+        self._begun.clear()
+        for key, _ in self._selector.select(0 if found else seconds):
             job, process = self._running[key.data]
             rows = process.receive()
             if rows is None:

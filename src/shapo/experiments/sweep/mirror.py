@@ -30,7 +30,7 @@ class Changes(NamedTuple):
     parts: list[Part]
     """In the order in which they are to be written."""
     checkpoints: list[str]
-    """All that the folder has now; others may go."""
+    """All that the folder has now; others may go, but never the last."""
 
 
 class Source:
@@ -92,7 +92,7 @@ def apply(folder: Path, changes: Changes) -> None:
             file.write(content)
             file.truncate()
     for path in (folder / CHECKPOINTS).glob("[0-9]*.safetensors"):
-        if path.name not in changes.checkpoints:
+        if changes.checkpoints and path.name not in changes.checkpoints:
             path.unlink()
 
 

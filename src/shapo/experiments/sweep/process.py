@@ -1,5 +1,6 @@
 """One run in a process of its own: how it is started, listened to and stopped."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -36,8 +37,10 @@ class RunProcess:
         )
         assert self._process.stdin and self._process.stdout
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
-        self._stdin.write(child.order(experiment, folder, import_path).encode())
-        self._stdin.flush()
+        # If it has died already, it is `outcome` that tells.
+        with contextlib.suppress(BrokenPipeError):
+            self._stdin.write(child.order(experiment, folder, import_path).encode())
+            self._stdin.flush()
 
     def fileno(self) -> int:
         """Readable when `receive` would not have to wait."""
@@ -70,7 +73,7 @@ class RunProcess:
 
     def ask_to_stop(self) -> None:
         """Have it close its files and leave, soon."""
-        if not self._stdin.closed:
+        with contextlib.suppress(BrokenPipeError):
             self._stdin.close()
 
     def close(self) -> None:

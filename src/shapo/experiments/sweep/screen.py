@@ -25,8 +25,8 @@ class Screen(Protocol):
 
     console: Console
 
-    def started(self, job: Job) -> None:
-        """A run was handed to the engine."""
+    def begun(self, job: Job) -> None:
+        """A run goes on now."""
         ...
 
     def advanced(self, job: Job, row: Row) -> None:
@@ -74,7 +74,7 @@ class LiveLines:
         self._live.update(Text())
         self._live.stop()
 
-    def started(self, job: Job) -> None:
+    def begun(self, job: Job) -> None:
         self._running[job.name] = job, {}
 
     def advanced(self, job: Job, row: Row) -> None:
@@ -110,7 +110,7 @@ class PlainLines:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def started(self, job: Job) -> None:
+    def begun(self, job: Job) -> None:
         self._say(f"{job.name} {'continues' if job.done else 'starts'}")
 
     def advanced(self, job: Job, row: Row) -> None:

@@ -2,14 +2,14 @@
 
 import contextlib
 import fcntl
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.cluster import Cluster
-from shapo.experiments.sweep.engine import Advanced, Ended, Engine, Failure
+from shapo.experiments.sweep.engine import Advanced, Begun, Ended, Engine, Failure, Row
 from shapo.experiments.sweep.local import Local
 from shapo.experiments.sweep.pace import Pace
 from shapo.experiments.sweep.plan import Job, Plan, plan
@@ -18,7 +18,7 @@ from shapo.rollout.rollout import available_cores
 
 ENGINES = ("local", "ray")
 ATTEMPTS = {"bad input": 1, "error": 2, "lost": 10}
-"""How often a run is tried before it counts as failed, by what went wrong the last time."""
+"""How often a run may go wrong in which way until it counts as failed."""
 HEARTBEAT = 0.5
 """Seconds after which the screen is looked after even if nothing happens."""
 
@@ -83,21 +83,24 @@ class Sweep:
         self._pace = Pace()
         self._jobs = {job.name: job for job in jobs}
         self._waiting = deque(job for job in jobs if not job.finished)
-        self._running: dict[str, Job] = {}
-        self._attempts = dict.fromkeys(self._jobs, 0)
+        self._started: set[str] = set()
+        self._running: set[str] = set()
+        """Those of the started that have got their place."""
+        self._mishaps: Counter[tuple[str, str]] = Counter()
+        """By run and kind of failure."""
         self._failed: dict[str, Failure] = {}
 
     def work(self) -> Outcome:
         """Until every run is finished or given up."""
-        while self._waiting or self._running:
+        while self._waiting or self._started:
             while self._waiting and self._engine.has_room(self._waiting[0]):
                 self._start(self._waiting.popleft())
             for event in self._engine.events(HEARTBEAT):
                 match event:
+                    case Begun(name):
+                        self._begin(name)
                     case Advanced(name, row):
-                        self._jobs[name] = self._jobs[name]._replace(done=int(row["iteration"]) + 1)
-                        self._pace.note(self._jobs[name], row)
-                        self._screen.advanced(self._jobs[name], row)
+                        self._advance(name, row)
                     case Ended(name, failure):
                         self._end(name, failure)
             self._show()
@@ -106,19 +109,29 @@ class Sweep:
 
     def _start(self, job: Job) -> None:
         _failure_file(job).unlink(missing_ok=True)
-        self._running[job.name] = job
-        self._attempts[job.name] += 1
-        self._screen.started(job)
+        self._started.add(job.name)
         self._engine.start(job)
 
+    def _begin(self, name: str) -> None:
+        if name not in self._running:
+            self._running.add(name)
+            self._screen.begun(self._jobs[name])
+
+    def _advance(self, name: str, row: Row) -> None:
+        job = self._jobs[name] = self._jobs[name]._replace(done=int(row["iteration"]) + 1)
+        self._pace.note(job, row)
+        self._screen.advanced(job, row)
+
     def _end(self, name: str, failure: Failure | None) -> None:
-        del self._running[name]
+        self._started.remove(name)
+        self._running.discard(name)
         job = self._jobs[name]
         if failure is None:
             self._jobs[name] = job = job._replace(done=job.experiment.iterations)
             self._screen.ended(job, None, again=False)
             return
-        again = self._attempts[name] < ATTEMPTS[failure.kind]
+        self._mishaps[name, failure.kind] += 1
+        again = self._mishaps[name, failure.kind] < ATTEMPTS[failure.kind]
         self._screen.ended(job, failure, again)
         if again:
             self._waiting.append(job)
@@ -128,13 +141,14 @@ class Sweep:
             _failure_file(job).write_text(failure.reason + "\n", "utf-8")
 
     def _show(self) -> None:
-        unfinished = [self._jobs[job.name] for job in (*self._running.values(), *self._waiting)]
+        names = [*self._started, *(job.name for job in self._waiting)]
+        unfinished = [self._jobs[name] for name in names]
         lacking = [(job, job.experiment.iterations - job.done) for job in unfinished]
         left = self._pace.seconds_left(lacking, len(self._running))
         counts = {
             "finished": len(self._jobs) - len(unfinished) - len(self._failed),
             "running": len(self._running),
-            "waiting": len(self._waiting),
+            "waiting": len(unfinished) - len(self._running),
             "failed": len(self._failed),
         }
         self._screen.show(counts, left)
