@@ -7,6 +7,9 @@ import numpy as np
 from shapo.experiments.sweep.engine import Row
 from shapo.experiments.sweep.plan import Job
 
+NEWS = 0.3
+"""Weight of the latest iteration in a run's speed."""
+
 
 class Pace:
     """Speeds seen, by environment: what a step costs depends on little else."""
@@ -15,8 +18,9 @@ class Pace:
         self._speeds: dict[str, dict[str, float]] = {}
 
     def note(self, job: Job, row: Row) -> None:
-        """Take in an iteration."""
-        self._speeds.setdefault(job.experiment.env, {})[job.name] = row["time/steps_per_second"]
+        """Take in an iteration; a run's latest count most."""
+        now, here = row["time/steps_per_second"], self._speeds.setdefault(job.experiment.env, {})
+        here[job.name] = NEWS * now + (1 - NEWS) * here.get(job.name, now)
 
     def seconds_left(self, lacking: Iterable[tuple[Job, int]], at_once: int) -> float | None:
         """Until all jobs have made their lacking iterations, so many `at_once`; None if nobody can know yet."""
