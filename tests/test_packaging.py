@@ -1,0 +1,114 @@
+"""What is installed: what it needs, what it can do without, and what it consists of."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "shapo"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+OPTIONAL = (
+    "ray",
+    "wandb",
+    "imageio",
+    "imageio_ffmpeg",
+    "mkdocs",
+    "pytest",
+    "hypothesis",
+    "selenium",
+)
+OTHER_NAMES = {"yaml": "pyyaml"}
+
+
+def distribution(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def required(requirements: list[str]) -> dict[str, Requirement]:
+    return {distribution(Requirement(each).name): Requirement(each) for each in requirements}
+
+
+def imported() -> set[str]:
+    """The distributions whose modules the package imports, anywhere in it."""
+    modules = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                modules |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                modules.add(node.module.partition(".")[0])
+    third_party = modules - sys.stdlib_module_names - {"shapo"}
+    return {distribution(OTHER_NAMES.get(module, module)) for module in third_party}
+
+
+def run(*words: str, **settings) -> str:
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=True, **settings
+    ).stdout
+
+
+def test_it_depends_on_what_it_imports_and_on_nothing_else():
+    needed, extras = required(PROJECT["dependencies"]), PROJECT["optional-dependencies"]
+    optional = {name for extra in ("ray", "wandb", "video") for name in required(extras[extra])}
+    assert set(needed) <= imported() <= set(needed) | optional
+
+
+def test_every_module_imports_without_the_extras():
+    program = f"""
+import importlib, pkgutil, sys
+for name in {OPTIONAL}:
+    sys.modules[name] = None
+import shapo
+for module in pkgutil.walk_packages(shapo.__path__, "shapo."):
+    if module.name != "shapo.__main__":
+        importlib.import_module(module.name)
+print("fine")
+"""
+    assert run("-c", program).endswith("fine\n")
+
+
+def test_python_m_shapo_is_shapo():
+    assert run("-m", "shapo", "--version") == f"{version('shapo')}\n"
+    assert run("-m", "shapo", "--help") == run("-c", "from shapo.cli import main; main(['--help'])")
+
+
+def test_constraints_cover_what_is_declared():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    exact = dict(line.split("==") for line in lines if not line.startswith("#"))
+    exact = {distribution(name): Version(number) for name, number in exact.items()}
+    declared = PROJECT["dependencies"] + [
+        each for extra in ("video", "docs", "dev") for each in PROJECT["optional-dependencies"][extra]
+    ]  # fmt: skip
+    for name, requirement in required(declared).items():
+        if name != "shapo":
+            assert exact[name] in requirement.specifier, f"{name} {exact[name]}"
+
+
+def test_versions_agree():
+    assert PROJECT["version"] == version("shapo")
+    assert f"version: {PROJECT['version']}" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_wheel_is_whole_and_runs_by_itself(tmp_path):
+    run("-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT))
+    (wheel,) = tmp_path.glob("*.whl")
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    files = {
+        path for path in SOURCE.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert {f"shapo/{path.relative_to(SOURCE)}" for path in files} == {
+        name for name in inside if name.startswith("shapo/")
+    }
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import shapo; print(shapo.__file__)"
+    assert str(wheel) in run("-c", program, str(wheel), cwd=tmp_path)
