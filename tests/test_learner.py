@@ -70,6 +70,14 @@ def test_statistics_are_frozen_for_the_batch_and_merged_after_it(learner, state)
     assert 1 <= after.effective_samples <= T * N
 
 
+def test_new_statistics_alone_do_not_move_the_policy(learner, state):
+    """The warm-up saw other observations than the batch, so the statistics change a lot; the policy does not."""
+    shifted = batch()
+    shifted.obs[:] = shifted.obs * 1.3 + 1.0
+    _, metrics = learner.learn(state, shifted, [12.0])
+    assert metrics["statistics/kl"] < 0.01 * metrics["policy/kl"]
+
+
 def test_nothing_recompiles_between_iterations(learner, state):
     for seed in range(3):
         state, _ = learner.learn(state, batch(seed), [float(seed)])

@@ -24,8 +24,8 @@ from shapo.algorithms.search import Algorithm
 from shapo.critics import Critic, Critics
 from shapo.experiment import Experiment
 from shapo.gradients import Metrics
-from shapo.networks import Mlp, Policy
-from shapo.normalization import Statistics, frozen, merge, normalize, statistics_of
+from shapo.networks import Layer, Mlp, Policy
+from shapo.normalization import Statistics, fold, frozen, merge, normalize, statistics_of
 from shapo.schedules import autocorrelation_time
 from shapo.surrogates import Samples
 from shapo.types import Batch, Progress, check
@@ -158,11 +158,12 @@ class Learner:
 
         seen = _statistics_of_batch(jax.device_get(done.moments), batch.reward.size, mean, scale)
         statistics = merge(state.statistics, seen)
-        metrics["statistics/kl"] = float(
-            _drift(done.policy, batch.obs[::20], (mean, scale), frozen(statistics))
+        policy, drift = _renormalize(
+            done.policy, batch.obs[::20], (mean, scale), frozen(statistics)
         )
+        metrics["statistics/kl"] = float(drift)
         state = state._replace(
-            policy=done.policy,
+            policy=policy,
             algorithm=done.algorithm,
             statistics=statistics,
             iteration=np.int64(iteration + 1),
@@ -293,12 +294,14 @@ def _statistics_of_batch(
 
 
 @jax.jit
-def _drift(
+def _renormalize(
     policy: Policy, obs: Array, before: tuple[Array, Array], after: tuple[Array, Array]
-) -> Array:
-    """The KL that a change of the statistics alone causes in a policy."""
-    acts = [networks.act(policy, normalize(obs, *statistics)) for statistics in (before, after)]
-    return jnp.mean(gaussian.divergence(*acts))
+) -> tuple[Policy, Array]:
+    """The same policy under new statistics, and the KL that is left because observations are clipped."""
+    first, *rest = policy.layers
+    same = policy._replace(layers=(Layer(*fold(*first, before, after)), *rest))
+    acts = networks.act(policy, normalize(obs, *before)), networks.act(same, normalize(obs, *after))
+    return same, jnp.mean(gaussian.divergence(*acts))
 
 
 def _numbered(name: str, count: int) -> list[str]:
