@@ -1,0 +1,211 @@
+"""What the documentation shows is run, what it names exists, and what it lists is complete.
+
+Python blocks of a page run in order, as one program, in a folder of their own; a block with a title is also written to
+that file first. Trainings are cut to a moment. Every line that begins with `shapo` is parsed; quick ones run, and the
+slow test runs the rest, cut likewise.
+"""
+
+import importlib
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from shapo import cli, envs, presets, training
+from shapo.commands.parsing import Parser, experiment_choices
+from shapo.experiment import Experiment
+from shapo.experiments.figures import FIGURES
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+NAME = re.compile(r"`(shapo(?:\.\w+)+)`")
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+ROW = re.compile(r"^\| `--([\w-]+)` \| ([^|]+) \|", re.MULTILINE)
+QUICK = ("envs", "algos", "figure list", "figure gaussian-gradients")
+SMALL = {
+    "steps": 100, "num_envs": 2, "steps_per_env": 50, "workers": 1, "hidden": (8,), "critic_epochs": 1, "ppo_epochs": 1,
+}  # fmt: skip
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    language: str
+    title: str
+    text: str
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page: Path) -> list[Block]:
+    return [Block(*found) for found in FENCE.findall(page.read_text())]
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The words after `shapo` of each line that begins with it."""
+    for block in blocks(page):
+        if block.language == "bash":
+            for line in block.text.replace("\\\n", " ").splitlines():
+                if line.startswith("shapo "):
+                    yield shlex.split(line.partition(" > ")[0], comments=True)[1:]
+
+
+def pages_with(has) -> list:
+    return [pytest.param(page, id=name_of(page)) for page in PAGES if has(page)]
+
+
+def with_python(page: Path) -> bool:
+    return any(block.language == "python" for block in blocks(page))
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch) -> Path:
+    """An empty folder in which every training takes a moment."""
+    whole = training.train
+
+    def short(experiment, *args, **kwargs):
+        return whole(experiment.replace(**SMALL), *args, **kwargs)
+
+    monkeypatch.setattr(training, "train", short)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def lay_out(page: Path, folder: Path) -> None:
+    """Write the blocks that have a file's name."""
+    for block in blocks(page):
+        if block.title:
+            (folder / block.title).write_text(block.text)
+
+
+@pytest.mark.parametrize("page", pages_with(with_python))
+def test_python_blocks_run(page, workplace):
+    lay_out(page, workplace)
+    namespace = {"__name__": "__main__"}
+    for block in blocks(page):
+        if block.language == "python":
+            exec(compile(block.text, name_of(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", pages_with(lambda page: any(commands(page))))
+def test_commands_are_understood(page, capsys, workplace):
+    for name, *words in commands(page):
+        if name in cli.COMMANDS:
+            options = parsed(name, words)
+            if name in ("train", "compare", "bench", "tune") and "resume" not in options:
+                chosen = presets.experiment(**experiment_choices(options))
+                chosen.check()
+                if "corridor" not in chosen.env:
+                    envs.canonical(chosen.env)
+        elif name == "figure":
+            assert {word for word in words if not word.startswith("-")} & {"list", *FIGURES}
+        else:
+            assert name == "report"
+        if " ".join([name, *words]) in QUICK:
+            cli.main([name, *words])
+            assert capsys.readouterr().out
+
+
+def parsed(name, words):
+    parser = Parser(prog=f"shapo {name}")
+    importlib.import_module(f"shapo.commands.{name}").describe(parser)
+    return parser.parse_args(words)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages_with(lambda page: any(commands(page))))
+def test_commands_run(page, workplace):
+    """In order, as a reader would; only what a page's own commands have made is there."""
+    lay_out(page, workplace)
+    for words in commands(page):
+        if words[0] != "figure" or "--run" not in words:
+            cli.main([*words, *cut(words)])
+
+
+def cut(words: list[str]) -> list[str]:
+    """Options that, given last, make a command short."""
+    small = [
+        "--num-envs", "2", "--steps-per-env", "50", "--workers", "1", "--hidden", "8", "--critic-epochs", "1",
+    ]  # fmt: skip
+    match words:
+        case ["train", *_]:
+            return [*small, "--steps", "100", "--ppo-epochs", "1"]
+        case ["compare", *_]:
+            return [*small, "--steps", "100", "--ppo-epochs", "1", "--seeds", "1"]
+        case ["bench", "train", *_]:
+            return [*small, "--iterations", "3"]
+        case ["bench", "env", *_]:
+            return ["--seconds", "0.3"]
+        case ["evaluate", *_]:
+            return ["--episodes", "1"]
+        case ["play", *_]:
+            return ["--every", "200", "--size", "64"]
+        case ["sweep" | "tune", *_]:
+            return ["--dry-run"]
+    return []
+
+
+@pytest.mark.parametrize("page", pages_with(lambda page: NAME.search(page.read_text())))
+def test_every_name_exists(page):
+    for name in NAME.findall(page.read_text()):
+        assert resolves(name), f"{name_of(page)} names {name}"
+
+
+def resolves(name: str) -> bool:
+    """Whether a dotted name is a module, or an attribute of one."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:end]))
+            for part in parts[end:]:
+                found = getattr(found, part)
+            return True
+        except (ImportError, AttributeError):
+            continue
+    return False
+
+
+@pytest.mark.parametrize("page", pages_with(lambda page: LINK.search(page.read_text())))
+def test_every_link_leads_somewhere(page):
+    for target in LINK.findall(page.read_text()):
+        assert (page.parent / target).exists(), f"{name_of(page)} links to {target}"
+
+
+@pytest.mark.parametrize("page", pages_with(lambda page: ROW.search(page.read_text())))
+def test_defaults_are_the_presets(page):
+    algo = "trpo" if page.stem == "index" else page.stem
+    experiment = presets.experiment(env="SafetyPointGoal1-v0", algo=algo)
+    for option, value in ROW.findall(page.read_text()):
+        default = getattr(experiment, option.replace("-", "_"))
+        written = tuple(float(word) for word in value.split())
+        assert written == (default if isinstance(default, tuple) else (default,)), option
+
+
+def test_every_algorithm_has_a_page():
+    listing = (ROOT / "docs/algorithms/index.md").read_text()
+    for algo in Experiment.__annotations__["algo"].__args__:
+        assert f"`{algo}`" in listing or algo == "cpo-as-released"
+
+
+def test_every_environment_is_shown():
+    page = (ROOT / "docs/environments.md").read_text()
+    for row in envs.table():
+        assert f"| `{row.id}` | {row.observations} |" in page
+        assert f"| {row.cost} | {row.about} |" in page
+
+
+@pytest.mark.slow
+def test_every_recorded_column_is_explained(workplace):
+    """The columns of trainings that together record everything."""
+    page = (ROOT / "docs/algorithms/index.md").read_text()
+    for algo in ("trpo-pid", "cpo"):
+        run = training.train(presets.experiment("Hopper-v4", algo, "shapo"), workplace / algo)
+        for column in run.progress:
+            assert f"`{column}`" in page or column.startswith("gradient_cost/"), column
