@@ -19,6 +19,14 @@ from shapo import trees
 from shapo.trees import Tree
 
 
+class Guess(NamedTuple):
+    """A solution of a similar system, to start from."""
+
+    x: Tree
+    image: Tree
+    """Mx, which whoever found x knows already."""
+
+
 class Solution(NamedTuple):
     """An approximate x = M⁻¹g, and how good it is."""
 
@@ -34,7 +42,7 @@ class Metric(NamedTuple):
     apply: Callable[[Tree], Tree]
     """v ↦ Mv"""
     solve: Callable[..., Solution]
-    """(g, start=None, tolerance=None) ↦ M⁻¹g; `start` is a guess to improve upon, `tolerance` a relative residual."""
+    """(g, guess=None, tolerance=None) ↦ M⁻¹g; `tolerance` is a relative residual."""
 
 
 class Behaviour(NamedTuple):
@@ -48,7 +56,7 @@ class Behaviour(NamedTuple):
 
 def euclidean() -> Metric:
     """M = I."""
-    solve = lambda g, start=None, tolerance=None: Solution(
+    solve = lambda g, guess=None, tolerance=None: Solution(
         g, trees.zeros(g), jnp.zeros((), jnp.int32)
     )
     return Metric(lambda v: v, solve)
@@ -72,9 +80,9 @@ def fisher(
         (product,) = pull(curve(push(v)))
         return trees.add(product, v, damping)
 
-    def solve(g: Tree, start: Tree | None = None, tolerance: float = tolerance) -> Solution:
+    def solve(g: Tree, guess: Guess | None = None, tolerance: float = tolerance) -> Solution:
         return conjugate_gradients(
-            apply, g, start=start, iterations=iterations, tolerance=tolerance
+            apply, g, guess=guess, iterations=iterations, tolerance=tolerance
         )
 
     return Metric(apply, solve)
@@ -84,7 +92,7 @@ def conjugate_gradients(
     apply: Callable[[Tree], Tree],
     g: Tree,
     *,
-    start: Tree | None,
+    guess: Guess | None,
     iterations: int,
     tolerance: float | Array,
 ) -> Solution:
@@ -92,8 +100,13 @@ def conjugate_gradients(
 
     `jax.scipy.sparse.linalg.cg` keeps the residual to itself; we report it, and the step length needs it.
     """
-    x = trees.zeros(g) if start is None else start
-    residual = g if start is None else trees.add(g, apply(start), -1.0)
+    if guess is None:
+        x, residual = trees.zeros(g), g
+    else:
+        # The multiple of the guess that comes closest; its image spares a product with M.
+        squared = trees.dot(guess.x, guess.image)
+        factor = trees.dot(guess.x, g) / jnp.where(squared > 0, squared, 1.0)
+        x, residual = trees.scale(factor, guess.x), trees.add(g, guess.image, -factor)
     enough = (tolerance * trees.norm(g)) ** 2
 
     def unfinished(carry) -> Array:
@@ -118,7 +131,7 @@ class Direction(NamedTuple):
 
     move: Tree
     """d, scaled to the radius."""
-    natural: Tree
+    natural: Guess
     """M⁻¹g, unscaled: a good start for solving a similar system."""
     residual: Array
     """‖g − M·natural‖ / ‖g‖"""
@@ -130,20 +143,20 @@ def steepest(
     metric: Metric,
     radius: Array | float,
     *,
-    start: Tree | None = None,
+    guess: Guess | None = None,
     tolerance: float | None = None,
 ) -> Direction:
     """The ascent direction d with ½ dᵀMd = radius; zero for a zero gradient. Negate it to descend."""
     options = {} if tolerance is None else {"tolerance": tolerance}
-    x, residual, iterations = metric.solve(grads, start, **options)
-    # xᵀMx without another product with M: Mx = g − residual.
-    squared = trees.dot(x, grads) - trees.dot(x, residual)
+    x, residual, iterations = metric.solve(grads, guess, **options)
+    image = trees.add(grads, residual, -1.0)  # Mx, without another product with M
+    squared = trees.dot(x, image)
     length = jnp.where(
         squared > 0, jnp.sqrt(2 * radius / jnp.where(squared > 0, squared, 1.0)), 0.0
     )
     size = trees.norm(grads)
     relative = jnp.where(size > 0, trees.norm(residual) / jnp.where(size > 0, size, 1.0), 0.0)
-    return Direction(trees.scale(length, x), x, relative, iterations)
+    return Direction(trees.scale(length, x), Guess(x, image), relative, iterations)
 
 
 class Backtracked(NamedTuple):

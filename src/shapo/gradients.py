@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from shapo import trees
-from shapo.geometry import Behaviour, Metric, backtrack, euclidean, steepest
+from shapo.geometry import Behaviour, Guess, Metric, backtrack, euclidean, steepest
 from shapo.schedules import Schedule, check_radius, implied_alpha, radius_at
 from shapo.trees import Tree
 from shapo.types import Progress
@@ -29,7 +29,7 @@ class Slope(NamedTuple):
     """The loss at the parameters themselves."""
     grads: Tree
     """Its gradient, where the rule measures it."""
-    natural: Tree | None
+    natural: Guess | None
     """M⁻¹ times a similar gradient if the rule had to solve for one: where the next solve may start."""
     metrics: Metrics
 

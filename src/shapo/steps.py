@@ -102,7 +102,7 @@ class TrustRegion:
         behaviour, loss = policy_behaviour(samples.obs), surrogate(samples, advantage)
         metric = self.solver.metric(samples, params)
         slope = self.gradient(loss, params, metric, behaviour, progress)
-        descent = steepest(slope.grads, metric, self.radius, start=slope.natural)
+        descent = steepest(slope.grads, metric, self.radius, guess=slope.natural)
         here = behaviour.outputs(params)
         moved = backtrack(
             params,

@@ -1,9 +1,11 @@
 """One recorded update of the authors' release, in float64, against ours.
 
-The release averages KL over action dimensions, so its radii and damping are multiplied by their number. Its conjugate
-gradients add 1e-6 to denominators and stop after 10 (perturbation) or 15 (update) iterations; ours stop on the residual.
+The release averages KL over action dimensions, so its radii and damping are multiplied by their number. Its
+conjugate gradients add 1e-6 to denominators and stop after 10 (perturbation) or 15 (update) iterations; ours stop on
+the residual.
 """
 
+import itertools
 from pathlib import Path
 
 import jax
@@ -40,7 +42,7 @@ class Released:
         sizes = (self.obs_size, 64, 64, self.act_size)
         log_std, rest = theta[: self.act_size], theta[self.act_size :]
         layers = []
-        for n, m in zip(sizes[:-1], sizes[1:], strict=True):
+        for n, m in itertools.pairwise(sizes):
             weight, bias, rest = rest[: n * m], rest[n * m : n * m + m], rest[n * m + m :]
             layers.append(Layer(jnp.asarray(weight.reshape(m, n).T), jnp.asarray(bias)))
         return Policy(tuple(layers), jnp.asarray(log_std))
