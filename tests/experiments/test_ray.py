@@ -11,7 +11,6 @@ from shapo.experiment import Experiment
 from shapo.experiments import sweep
 from shapo.experiments.sweep.cluster import Order, train_on_node
 from shapo.experiments.sweep.mirror import Changes
-from shapo.training import train
 
 EXPERIMENT = Experiment(
     env="toy_env:Slow", algo="trpo", cost_limit=(1.0,), steps=2000, num_envs=2, steps_per_env=50, workers=1,
@@ -23,6 +22,21 @@ def test_without_ray_the_way_to_install_it_is_said(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ValueError, match=r"pip install 'shapo\[ray\]'"):
         sweep.run([EXPERIMENT], tmp_path, engine="ray")
+
+
+@pytest.mark.parametrize(
+    "address, hint",
+    [
+        ("ray://127.0.0.1:10001", "client protocol"),
+        ("somewhere", "HOST:PORT"),
+        ("127.0.0.1:1", "no Ray cluster at 127.0.0.1:1: "),
+    ],
+)
+def test_a_wrong_address_is_told_at_once(address, hint, tmp_path):
+    pytest.importorskip("ray")
+    with pytest.raises(ValueError) as refusal:
+        sweep.run([EXPERIMENT], tmp_path, engine="ray", address=address)
+    assert hint in str(refusal.value)
 
 
 @pytest.fixture
@@ -38,7 +52,7 @@ def nodes():
 
 
 @pytest.mark.slow
-def test_a_node_is_lost_and_every_run_ends_as_if_trained_here(nodes, tmp_path):
+def test_a_node_is_lost_and_every_run_ends_as_on_one_machine(nodes, tmp_path):
     made, workers = nodes
     wanted = [EXPERIMENT.replace(seed=seed) for seed in range(3)]
     lost_at = []
@@ -58,9 +72,8 @@ def test_a_node_is_lost_and_every_run_ends_as_if_trained_here(nodes, tmp_path):
     outcome = sweep.run(wanted, tmp_path / "out", engine="ray", address=made.address)
     killer.join()
     assert lost_at and not outcome.failed and len(outcome.finished) == 3
-    for job in outcome.finished:
-        alone = train(job.experiment, tmp_path / "alone" / job.name)
-        same_files(job.folder, alone.folder)
+    for job in sweep.run(wanted, tmp_path / "local").finished:
+        same_files(tmp_path / "out" / job.name, job.folder)
     # A run that began anew would have only one session; the lost one has two.
     sessions = [len(list((job.folder / "tensorboard").iterdir())) for job in outcome.finished]
     assert sorted(sessions) == [1, 1, 2]

@@ -8,6 +8,7 @@ import importlib.metadata
 import itertools
 import logging
 import select
+import socket
 import sys
 import tempfile
 import time
@@ -95,16 +96,13 @@ class Cluster:
     def __init__(self, address: str | None):
         """Join the cluster at `address`; None: the one that Ray finds by itself, or a new one on this machine."""
         try:
-            import ray
+            import ray  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise NoCluster(
                 "the engine ray needs the package ray; install it with: pip install 'shapo[ray]'"
             ) from None
-        if address and address.startswith("ray://"):
-            raise NoCluster(
-                f"--address {address}: Ray's client protocol cannot stream results; give the head node's own "
-                "address (HOST:6379) from a machine of the cluster"
-            )
+        if address:
+            _knock(address)
         self._ray: Any = ray
         try:
             ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
@@ -165,6 +163,29 @@ class Cluster:
     def _lost(self, error: Exception) -> Failure:
         """A task that Ray could not bring to its end."""
         errors = self._ray.exceptions
-        text = " ".join(str(error).split()) or type(error).__name__
-        own = errors.RayTaskError | errors.RuntimeEnvSetupError | errors.OutOfMemoryError
-        return Failure(text[:300], "error" if isinstance(error, own) else "lost")
+        if isinstance(error, errors.RayTaskError):
+            # Its text is a stack trace that ends with what was raised.
+            return Failure(str(error).strip().splitlines()[-1])
+        first_sentence = " ".join(str(error).split()).partition(". ")[0]
+        own = isinstance(error, errors.RuntimeEnvSetupError | errors.OutOfMemoryError)
+        return Failure(first_sentence or type(error).__name__, "error" if own else "lost")
+
+
+def _knock(address: str) -> None:
+    """Raise NoCluster unless something answers there; Ray itself would try for minutes."""
+    if address in ("auto", "local"):
+        return
+    if address.startswith("ray://"):
+        raise NoCluster(
+            f"--address {address}: Ray's client protocol cannot stream results; give the head node's own "
+            "address (HOST:6379) from a machine of the cluster"
+        )
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise NoCluster(
+            f"--address {address}: give it as HOST:PORT, as `ray start --head` prints it"
+        )
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise NoCluster(f"no Ray cluster at {address}: {error}") from None

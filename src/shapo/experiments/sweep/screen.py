@@ -165,7 +165,8 @@ def summary(finished: Sequence[Job], failed: Sequence[tuple[Job, Failure]]) -> R
 
 def _count(jobs: Sequence[Job]) -> str:
     finished, begun = sum(job.finished for job in jobs), sum(job.done > 0 for job in jobs)
-    parts = [f"{len(jobs)} runs", f"{finished} finished", f"{begun - finished} begun"]
+    total = "1 run" if len(jobs) == 1 else f"{len(jobs)} runs"
+    parts = [total, f"{finished} finished", f"{begun - finished} begun"]
     return ", ".join(part for part in parts if not part.startswith("0 "))
 
 
