@@ -13,8 +13,8 @@ from toy_env import Toy
 
 from shapo import cli
 from shapo.commands import algos
-from shapo.commands.parsing import Parser, add_experiment_options, experiment_choices
 from shapo.experiment import Algo, Experiment
+from shapo.parsing import Parser, add_experiment_options, experiment_choices
 from shapo.progress import LivePanel, sparkline, time_left
 from shapo.training import train
 
@@ -43,7 +43,7 @@ def test_help_is_light_and_names_every_command(capsys):
     assert loaded.stdout.strip() == "[]"
     code, text, _ = shapo(capsys, "--help")
     assert code == 0 and "shapo train --env" in text
-    for name in (*cli.COMMANDS, *cli.EXPERIMENTS):
+    for name in cli.COMMANDS:
         assert f"  {name} " in text
 
 

@@ -48,7 +48,7 @@ def test_bash(script, line, offered):
 
 
 def test_every_command_is_offered(script):
-    assert complete(script, "shapo ") == {*cli.COMMANDS, *cli.EXPERIMENTS, "--help", "--version"}
+    assert complete(script, "shapo ") == {*cli.COMMANDS, "--help", "--version"}
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

@@ -1,4 +1,4 @@
-"""Imports go down only. A module may import from its own layer's package and from layers above it in this list."""
+"""Imports go down only: a module may import its own package, its own layer, and what stands above it in this list."""
 
 import ast
 from pathlib import Path
@@ -8,8 +8,9 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "shapo"
 LAYERS = [
     ["types", "experiment", "normalization"],
-    ["acting", "analysis"],
+    ["acting", "analysis", "parsing", "presets"],
     ["envs"],
+    ["bench_env"],
     ["trees", "gaussian"],
     ["geometry", "networks", "schedules"],
     ["gradients", "multipliers"],
@@ -18,10 +19,12 @@ LAYERS = [
     ["algorithms"],
     ["recipes", "advantages"],
     ["learner", "leaves"],
-    ["rollout", "policies", "ledger", "checkpoints", "records", "presets", "runs"],
-    ["training", "evaluate"],
-    ["progress"],
+    ["rollout", "policies", "ledger", "tables", "checkpoints", "records"],
+    ["runs"],
+    ["training"],
+    ["evaluate", "bench_train", "progress"],
     ["experiments"],
+    ["comparison"],
     ["commands"],
     ["cli"],
     ["__main__", "__init__"],

@@ -6,23 +6,21 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from shapo.commands.parsing import Parser, nearest
+from shapo.parsing import Parser, nearest
 
 COMMANDS = {
     "train": "train a policy",
     "compare": "train with and without SHAPO, over seeds, and show the difference",
     "sweep": "run a grid of experiments; what is unfinished is resumed",
     "tune": "search for good values of SHAPO's two numbers",
+    "figure": "draw a figure or table of the paper",
+    "report": "one HTML page about any number of runs",
     "evaluate": "measure a trained policy",
     "play": "film a trained policy",
     "bench": "measure speed: environments or whole training",
     "envs": "list the environments",
     "algos": "list the algorithms and gradient rules",
     "completion": "teach your shell to complete commands, options and names",
-}
-EXPERIMENTS = {
-    "figure": "draw a figure or table of the paper",
-    "report": "one HTML page about any number of runs",
 }
 EXAMPLES = """\
 start here:
@@ -43,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.path.insert(0, os.getcwd())
     warnings.showwarning = _one_line_warning
     try:
-        _dispatch(words)
+        dispatch(words)
     except BrokenPipeError:
         # Whoever reads our output has seen enough (`shapo envs | head`); Python must not try to flush it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -55,12 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(code) from None
 
 
-def _dispatch(words: list[str]) -> None:
+def dispatch(words: list[str]) -> None:
+    """Run one command; what goes wrong is raised."""
     name = words[0] if words else "--help"
-    if name in EXPERIMENTS:
-        module = "figures" if name == "figure" else name
-        importlib.import_module(f"shapo.experiments.{module}").main(words[1:])
-    elif name in COMMANDS:
+    if name in COMMANDS:
         command = importlib.import_module(f"shapo.commands.{name}")
         about = f"shapo {name} [options]: {COMMANDS[name]}"
         parser = Parser(prog=f"shapo {name}", usage=about, description=command.EXAMPLES)
@@ -74,8 +70,7 @@ def _no_command(name: str) -> None:
     parser = Parser(prog="shapo", epilog=EXAMPLES, description="Safe reinforcement learning, fast.")
     parser.add_argument("--version", action="store_true", help="print the version")
     listing = parser.add_argument_group("commands")
-    known = COMMANDS | EXPERIMENTS
-    for command, about in known.items():
+    for command, about in COMMANDS.items():
         listing.add_argument(command, nargs="?", help=about)
     if name == "--version":
         from importlib.metadata import version
@@ -85,7 +80,7 @@ def _no_command(name: str) -> None:
         parser.usage = "shapo COMMAND [options]"
         parser.print_help()
     else:
-        parser.error(f"unknown command {name!r}{nearest(name, known)}")
+        parser.error(f"unknown command {name!r}{nearest(name, COMMANDS)}")
 
 
 def _exit_code(error: BaseException) -> int:

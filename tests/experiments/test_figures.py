@@ -13,6 +13,7 @@ import scipy.stats
 from matplotlib.patches import Ellipse
 from synthetic import write_run
 
+from shapo import cli
 from shapo.experiments import figures, style, table
 from shapo.experiments.figures import drawing, runtime
 from shapo.experiments.figures.figure import Arm, Result, gather, need, provenance
@@ -42,7 +43,7 @@ def drawn(runs, tmp_path_factory):
     folder, said = tmp_path_factory.mktemp("pictures"), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
         patch.setattr(style, "FORMATS", ("svg",))
-        figures.main([*MEASURED, "--runs", str(runs), "--out", str(folder)])
+        cli.dispatch(["figure", *MEASURED, "--runs", str(runs), "--out", str(folder)])
     return folder, said.getvalue()
 
 
@@ -64,12 +65,12 @@ def test_every_item_of_the_paper_has_one_figure():
 @pytest.mark.parametrize("name", ANALYTIC)
 def test_analytic_figures_need_nothing(name, tmp_path, monkeypatch):
     arguments = [name, "--runs", str(tmp_path / "none"), "--out", str(tmp_path)]
-    figures.main(arguments)
+    cli.dispatch(["figure", *arguments])
     first = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert set(first) == {f"{name}.{format}" for format in ("png", "svg", "pdf")}
     assert first[f"{name}.png"].startswith(b"\x89PNG") and first[f"{name}.pdf"].startswith(b"%PDF")
     monkeypatch.setattr(style, "FORMATS", ("svg",))
-    figures.main(arguments)
+    cli.dispatch(["figure", *arguments])
     assert (tmp_path / f"{name}.svg").read_bytes() == first[f"{name}.svg"]
 
 
@@ -89,7 +90,7 @@ def test_a_figure_with_gaps_says_so(runs, tmp_path, monkeypatch):
     figure = figures.FIGURES["fisher-euclidean"]
     found = table.read_runs(runs).runs
     only_ant = [run for run in found if run.experiment.env == "Ant-v4"]
-    figures.command.save(figure, gather(figure.arms(), only_ant), tmp_path)
+    figures.making.save(figure, gather(figure.arms(), only_ant), tmp_path)
     text = svg_text(tmp_path, "fisher-euclidean")
     assert text.count("not run yet") == 3
     assert "9 of 12 configurations not run" in text
@@ -163,7 +164,7 @@ def test_provenance_names_seeds_and_steps(runs):
 def test_longer_runs_are_shown_as_they_stood(runs, tmp_path, monkeypatch):
     monkeypatch.setattr(style, "FORMATS", ("svg",))
     arguments = ["runtime", "--runs", str(runs), "--out", str(tmp_path), "--steps", "100000"]
-    figures.main(arguments)
+    cli.dispatch(["figure", *arguments])
     assert "2 of 5 seeds · 100k of 10M steps" in svg_text(tmp_path, "runtime")
 
 
@@ -181,7 +182,7 @@ def test_run_trains_exactly_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(style, "FORMATS", ("svg",))
     write_run(tmp_path / "runs" / "old", PLAIN.experiment.replace(steps=STEPS))
     options = f"--run --steps {STEPS} --seeds 2 --runs {tmp_path / 'runs'} --out {tmp_path}"
-    figures.main(["runtime", *options.split()])
+    cli.dispatch(["figure", "runtime", *options.split()])
     plain, shapo = (arm.experiment.replace(steps=STEPS) for arm in (PLAIN, SHAPO))
     assert asked == [plain.replace(seed=1), shapo.replace(seed=0), shapo.replace(seed=1)]
     assert "2 of 5 seeds" in svg_text(tmp_path, "runtime")
@@ -190,7 +191,7 @@ def test_run_trains_exactly_what_is_missing(tmp_path, monkeypatch):
 def test_nothing_to_draw_is_not_a_crash(tmp_path, capsys):
     arguments = ["main", "--runs", str(tmp_path / "none"), "--out", str(tmp_path)]
     with pytest.raises(figures.NothingToDraw, match="main"):
-        figures.main(arguments)
+        cli.dispatch(["figure", *arguments])
     out = capsys.readouterr().out
     assert "needs 140 runs: 0 complete, 140 missing" in out
     assert "30.6 hours one after another (assuming 10,000 steps/s)" in out
@@ -200,19 +201,21 @@ def test_nothing_to_draw_is_not_a_crash(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["mian"], r"did you mean main\?"),
+        (["mian"], "did you mean main?"),
         (["main", "--seeds", "0"], "--seeds: '0'"),
         (["main", "--sedes", "2"], "--sedes"),
         (["main", "--steps=-5"], "--steps: '-5'"),
     ],
 )
-def test_bad_input_is_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        figures.main(arguments)
+def test_bad_input_is_named(arguments, message, capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main(["figure", *arguments])
+    assert left.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 def test_list_names_every_figure(capsys):
-    figures.main(["list"])
+    cli.dispatch(["figure", "list"])
     listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert listed == list(figures.FIGURES)
 

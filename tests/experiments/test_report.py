@@ -12,6 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 from synthetic import write_run
 
+from shapo import cli
 from shapo.experiment import Experiment
 from shapo.experiments import report, table
 
@@ -59,7 +60,7 @@ def runs(tmp_path_factory):
 @pytest.fixture
 def opened(browser, runs, tmp_path):
     page = tmp_path / "page.html"
-    report.main([str(runs), "-o", str(page), "--title", "a <b>title</b>"])
+    cli.dispatch(["report", str(runs), "-o", str(page), "--title", "a <b>title</b>"])
     browser.get(page.as_uri())
     yield browser
     assert [entry["message"] for entry in browser.get_log("browser")] == []
@@ -166,7 +167,7 @@ def test_two_hundred_runs_fit_on_a_page(browser, tmp_path):
             experiment = Experiment(seed=seed, gradient=gradient)
             write_run(tmp_path / "runs" / f"{gradient}-{seed}", experiment)
     page = tmp_path / "page.html"
-    report.main([str(tmp_path / "runs"), "-o", str(page)])
+    cli.dispatch(["report", str(tmp_path / "runs"), "-o", str(page)])
     assert page.stat().st_size < 15e6
     browser.get(page.as_uri())
     Select(browser.find_element(By.ID, "view")).select_by_value("runs")
@@ -181,4 +182,4 @@ def test_two_hundred_runs_fit_on_a_page(browser, tmp_path):
 def test_bad_input_is_named(folder, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=message):
-        report.main([folder])
+        cli.dispatch(["report", folder])

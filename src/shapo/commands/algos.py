@@ -2,7 +2,7 @@
 
 import argparse
 
-from shapo.commands.parsing import Parser
+from shapo.parsing import Parser
 
 EXAMPLES = """\
 Every algorithm works with every gradient rule: shapo train --algo cpo --gradient shapo

@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from shapo.commands.parsing import (
+from shapo.parsing import (
     Parser,
     add_experiment_options,
     experiment_choices,

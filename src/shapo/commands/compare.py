@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from shapo.commands.parsing import Parser, add_experiment_options, experiment_choices, whole_number
+from shapo.parsing import Parser, add_experiment_options, experiment_choices, whole_number
 
 EXAMPLES = """\
 examples:

@@ -4,16 +4,14 @@ Written from what the commands' own help says, so that there is nothing to keep 
 """
 
 import argparse
-import contextlib
 import importlib
-import io
 import pkgutil
 import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from shapo import commands
-from shapo.commands.parsing import Parser, one_of
+from shapo.parsing import Parser, one_of
 
 EXAMPLES = """\
 examples:
@@ -22,8 +20,6 @@ examples:
   shapo completion fish > ~/.config/fish/completions/shapo.fish
       From the next shell on, the tab key completes commands, options, environments, algorithms and figures.
 """
-EXPERIMENTS = {"figure": "shapo.experiments.figures", "report": "shapo.experiments.report"}
-"""Commands that read their own words."""
 OPTION = re.compile(r"(--[a-z][a-z-]*)(?: \{([^}]*)\})?")
 """An option in a help text, and the words it takes if they are few."""
 
@@ -65,16 +61,10 @@ def known() -> Known:
 
 def _help_texts() -> dict[str, str]:
     texts = {}
-    for name in sorted(
-        {module.name for module in pkgutil.iter_modules(commands.__path__)} - {"parsing"}
-    ):
+    for name in sorted(module.name for module in pkgutil.iter_modules(commands.__path__)):
         parser = Parser(prog=f"shapo {name}")
         importlib.import_module(f"shapo.commands.{name}").describe(parser)
         texts[name] = parser.format_help()
-    for name, module in EXPERIMENTS.items():
-        with contextlib.redirect_stdout(io.StringIO()) as text, contextlib.suppress(SystemExit):
-            importlib.import_module(module).main(["--help"])
-        texts[name] = text.getvalue()
     return texts
 
 

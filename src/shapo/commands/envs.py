@@ -2,7 +2,7 @@
 
 import argparse
 
-from shapo.commands.parsing import Parser
+from shapo.parsing import Parser
 
 EXAMPLES = """\
 Any Gymnasium id works, too, if its steps put a cost into info["cost"]; and so does your own class or function,

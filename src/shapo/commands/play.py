@@ -5,7 +5,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from shapo.commands.parsing import Parser, whole_number
+from shapo.parsing import Parser, whole_number
 
 EXAMPLES = """\
 examples:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shapo.commands.parsing import Parser, one_of, whole_number
+from shapo.parsing import Parser, one_of, whole_number
 
 EXAMPLES = """\
 examples:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shapo.commands.parsing import Parser, add_experiment_options, experiment_choices, real_number
+from shapo.parsing import Parser, add_experiment_options, experiment_choices, real_number
 
 EXAMPLES = """\
 examples:

@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shapo.commands.parsing import Parser, add_experiment_options, experiment_choices, whole_number
 from shapo.commands.sweep import add_engine_options, check_engine_options
+from shapo.parsing import Parser, add_experiment_options, experiment_choices, whole_number
 
 if TYPE_CHECKING:
     from rich.table import Table

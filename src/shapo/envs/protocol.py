@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 
 class Step(NamedTuple):
-    """What one step of `n` environments returns. The arrays are the caller's: the environment never writes them again."""
+    """What a step of `n` environments returns. The arrays are the caller's; the environment never writes them again."""
 
     obs: NDArray[np.float64]
     """[n, obs] where to act next: after an episode's end, the first observation of the new episode."""

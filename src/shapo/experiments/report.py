@@ -1,4 +1,4 @@
-"""`shapo report`: one HTML page about many runs, complete in itself, made to be sent to somebody."""
+"""One HTML page about many runs, complete in itself, made to be sent to somebody."""
 
 import dataclasses
 import json
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.experiment import Experiment
-from shapo.experiments.arguments import Arguments
 from shapo.experiments.groups import Group, comparisons, grouped
 from shapo.experiments.table import Run, Runs, mean_curve, read_episodes, read_runs
 
@@ -41,20 +40,13 @@ TAIL_FROM = 0.5
 """Tails are of the episodes after this share of a run."""
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Write the report asked for on the command line."""
-    parser = Arguments("shapo report", "One self-contained HTML page about any number of runs.")
-    parser.add_argument("runs", nargs="+", metavar="RUNS", help="run folders, or folders of runs")
-    parser.add_argument("-o", "--out", default="report.html", help="the page [report.html]")
-    parser.add_argument("--title", default="shapo report", help="its title [shapo report]")
-    options = parser.parse_args(argv)
-    found = read_runs(*options.runs)
+def write(folders: Sequence[str | Path], out: Path, title: str) -> Runs:
+    """Write the page about the runs in these folders; returns what was found in them."""
+    found = read_runs(*folders)
     if not found.runs and not found.skipped:
-        raise ValueError(f"{' '.join(options.runs)}: no run in there")
-    for folder, reason in found.skipped:
-        print(f"skipped {folder}: {reason}")
-    Path(options.out).write_text(page(found, options.title), "utf-8")
-    print(f"{len(found.runs)} runs in {options.out}")
+        raise ValueError(f"{' '.join(map(str, folders))}: no run in there")
+    out.write_text(page(found, title), "utf-8")
+    return found
 
 
 def page(found: Runs, title: str = "shapo report") -> str:

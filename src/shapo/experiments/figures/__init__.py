@@ -1,7 +1,7 @@
 """Every figure and table of the paper as a command: `shapo figure NAME`."""
 
-from shapo.experiments.figures.command import NothingToDraw, main
 from shapo.experiments.figures.figure import Arm, Figure, Result
+from shapo.experiments.figures.making import NothingToDraw, Order, listing, make
 from shapo.experiments.figures.registry import FIGURES
 
-__all__ = ["FIGURES", "Arm", "Figure", "NothingToDraw", "Result", "main"]
+__all__ = ["FIGURES", "Arm", "Figure", "NothingToDraw", "Order", "Result", "listing", "make"]

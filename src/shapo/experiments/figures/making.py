@@ -1,14 +1,12 @@
-"""`shapo figure`: says what a figure needs, can run it, and draws it from what there is."""
+"""Making figures: say what each needs, train what is missing if asked, and draw from what there is."""
 
-import argparse
-import difflib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
 
 from shapo.experiments import style
-from shapo.experiments.arguments import Arguments, count
 from shapo.experiments.figures.figure import (
     ASSUMED_SPEED,
     Figure,
@@ -20,73 +18,82 @@ from shapo.experiments.figures.figure import (
 )
 from shapo.experiments.figures.registry import FIGURES
 from shapo.experiments.table import Runs, read_runs
-
-EXAMPLES = """examples:
-  shapo figure list                                      every figure, and what it needs
-  shapo figure gaussian-gradients schedule-curves        drawn at once: they need no run
-  shapo figure main --runs runs                          drawn from the runs there are
-  shapo figure runtime --run --steps 1e6 --seeds 2       a smaller version, trained first
-"""
+from shapo.parsing import nearest
 
 
 class NothingToDraw(Exception):
     """None of the runs that a figure needs is there yet."""
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Draw the figures named on the command line."""
-    options = _parser().parse_args(argv)
-    chosen = _chosen(options.names)
-    if "list" in options.names:
-        print("\n".join(f"{_line(figure):74} {_wants(figure)}" for figure in FIGURES.values()))
-        return
-    found = _read(options.runs)
-    if options.run:
-        _train(chosen, options, found)
-        found = _read(options.runs)
+@dataclass(frozen=True)
+class Order:
+    """What is wanted of the figures."""
+
+    runs: Path
+    """The folder that holds the runs."""
+    out: Path
+    """The folder for the pictures."""
+    train: bool = False
+    """First train what is missing."""
+    steps: int | None = None
+    """Length of a run; None: the paper's."""
+    seeds: int | None = None
+    """Seeds per configuration; None: the paper's."""
+
+
+def listing() -> str:
+    """Every figure and what it needs, a line each."""
+    return "\n".join(f"{_line(figure):74} {_wants(figure)}" for figure in FIGURES.values())
+
+
+def make(names: Sequence[str], order: Order) -> None:
+    """Draw the figures of these names, telling what each rests on; `all` stands for every one."""
+    chosen = _chosen(names)
+    found = _read(order.runs)
+    if order.train:
+        _train(chosen, order, found)
+        found = _read(order.runs)
     for folder, reason in found.skipped:
         print(f"skipped {folder}: {reason}")
-    empty = [figure.name for figure in chosen if not _draw(figure, options, found)]
+    empty = [figure.name for figure in chosen if not _draw(figure, order, found)]
     if empty:
         raise NothingToDraw(
-            f"not drawn, because none of their runs is in {options.runs}: {', '.join(empty)}; "
+            f"not drawn, because none of their runs is in {order.runs}: {', '.join(empty)}; "
             "add --run to train them"
         )
 
 
-def _train(chosen: Sequence[Figure], options: argparse.Namespace, found: Runs) -> None:
+def _train(chosen: Sequence[Figure], order: Order, found: Runs) -> None:
     """Train all that the chosen figures lack, as one sweep; many figures share runs."""
     from shapo.experiments import sweep
 
-    lacking = [_need(figure, _results(figure, options, found), options, found) for figure in chosen]
+    lacking = [_need(figure, _results(figure, order, found), order, found) for figure in chosen]
     missing = list(dict.fromkeys(experiment for need in lacking for experiment in need.missing))
     if missing:
-        sweep.run(missing, options.runs, engine="local")
+        sweep.run(missing, order.runs, engine="local")
 
 
-def _draw(figure: Figure, options: argparse.Namespace, found: Runs) -> bool:
+def _draw(figure: Figure, order: Order, found: Runs) -> bool:
     """Draw one figure; False if there is nothing to draw it from."""
     print(_line(figure))
-    results = _results(figure, options, found)
-    _explain(_need(figure, results, options, found))
+    results = _results(figure, order, found)
+    _explain(_need(figure, results, order, found))
     if results and not any(result.runs for result in results):
         return False
-    paths = save(figure, _cut(results), options.out)
+    paths = save(figure, _cut(results), order.out)
     print(f"  drawn: {', '.join(map(str, paths))}")
     return True
 
 
-def _results(figure: Figure, options: argparse.Namespace, found: Runs) -> list[Result]:
+def _results(figure: Figure, order: Order, found: Runs) -> list[Result]:
     arms = figure.arms()
-    if options.steps is not None:
-        arms = [arm.with_steps(options.steps) for arm in arms]
+    if order.steps is not None:
+        arms = [arm.with_steps(order.steps) for arm in arms]
     return gather(arms, found.runs)
 
 
-def _need(
-    figure: Figure, results: Sequence[Result], options: argparse.Namespace, found: Runs
-) -> Need:
-    return need(results, found.runs, options.seeds or figure.seeds)
+def _need(figure: Figure, results: Sequence[Result], order: Order, found: Runs) -> Need:
+    return need(results, found.runs, order.seeds or figure.seeds)
 
 
 def save(figure: Figure, results: Sequence[Result], out: Path) -> list[Path]:
@@ -142,20 +149,7 @@ def _chosen(names: Sequence[str]) -> list[Figure]:
     if "all" in names:
         return list(FIGURES.values())
     for name in names:
-        if name not in FIGURES and name != "list":
-            near = difflib.get_close_matches(name, FIGURES, n=1)
-            hint = f"did you mean {near[0]}?" if near else "`shapo figure list` shows them all"
-            raise ValueError(f"no figure is called {name!r}; {hint}")
-    return [FIGURES[name] for name in names if name != "list"]
-
-
-def _parser() -> Arguments:
-    parser = Arguments("shapo figure", "Draw figures and tables of the paper.", EXAMPLES)
-    add = parser.add_argument
-    add("names", nargs="+", metavar="NAME", help="figures to draw, `all` or `list`")
-    add("--runs", default="runs", type=Path, help="folder that holds the runs [runs]")
-    add("--out", default="figures", type=Path, help="folder for the pictures [figures]")
-    add("--run", action="store_true", default=False, help="first train what is missing")
-    add("--steps", type=count, default=None, help="length of a run, not the paper's")
-    add("--seeds", type=count, default=None, help="seeds per configuration, not the paper's")
-    return parser
+        if name not in FIGURES:
+            hint = nearest(name, FIGURES) or "; `shapo figure list` shows them all"
+            raise ValueError(f"no figure is called {name!r}{hint}")
+    return [FIGURES[name] for name in names]

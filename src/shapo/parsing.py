@@ -72,6 +72,14 @@ def whole_number(word: str) -> int:
     raise argparse.ArgumentTypeError(f"{word!r} is no whole number")
 
 
+def at_least_one(word: str) -> int:
+    """An option's type: a whole number of at least 1."""
+    number = whole_number(word)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is less than 1")
+    return number
+
+
 def real_number(word: str) -> float:
     """An option's type."""
     try:
