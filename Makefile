@@ -23,10 +23,10 @@ demo: $(READY)  ## train PID-Lagrangian with and without SHAPO on PointGoal1, a 
 	$(BIN)/shapo compare --env SafetyPointGoal1-v0 --algo trpo-pid --steps 1e6 --seeds 1 --out runs/demo
 
 test: $(READY) system  ## the default tests
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-slow: $(READY) system  ## everything, including the tests that take minutes
-	$(BIN)/python -m pytest -n 2 -m 'slow or not slow'
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'slow or not slow'
 
 lint: $(READY)  ## style and types
 	$(BIN)/ruff check .

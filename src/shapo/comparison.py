@@ -89,6 +89,8 @@ def picture(base: Side, other: Side, path: Path) -> None:
         returns.set(xlabel="million steps", ylabel="episode return")
         costs.set(xlabel="million steps", ylabel="episode cost", ylim=(0, None))
         plane.set(xlabel="cost rate", ylabel="final return")
+        plane.locator_params(axis="x", nbins=4)
+        plane.margins(0.15)
         costs.legend()
         plane.legend()
         figure.suptitle(_title(base))
