@@ -66,16 +66,21 @@ def with_python(page: Path) -> bool:
 
 @pytest.fixture
 def workplace(tmp_path, monkeypatch) -> Path:
-    """An empty folder in which every training takes a moment."""
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def short_trainings(monkeypatch) -> None:
+    """Every training takes a moment."""
     whole = training.train
 
     def short(experiment, *args, **kwargs):
         return whole(experiment.replace(**SMALL), *args, **kwargs)
 
     monkeypatch.setattr(training, "train", short)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    return tmp_path
 
 
 def lay_out(page: Path, folder: Path) -> None:
@@ -86,7 +91,7 @@ def lay_out(page: Path, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("page", pages_with(with_python))
-def test_python_blocks_run(page, workplace):
+def test_python_blocks_run(page, workplace, short_trainings):
     lay_out(page, workplace)
     namespace = {"__name__": "__main__"}
     for block in blocks(page):
@@ -129,13 +134,13 @@ def test_commands_run(page, workplace):
 def cut(words: list[str]) -> list[str]:
     """Options that, given last, make a command short."""
     small = [
-        "--num-envs", "2", "--steps-per-env", "50", "--workers", "1", "--hidden", "8", "--critic-epochs", "1",
+        "--num-envs", "2", "--steps-per-env", "1000", "--workers", "1", "--hidden", "8", "--critic-epochs", "1",
     ]  # fmt: skip
     match words:
         case ["train", *_]:
-            return [*small, "--steps", "100", "--ppo-epochs", "1"]
+            return [*small, "--steps", "2000", "--ppo-epochs", "1"]
         case ["compare", *_]:
-            return [*small, "--steps", "100", "--ppo-epochs", "1", "--seeds", "1"]
+            return [*small, "--steps", "2000", "--ppo-epochs", "1", "--seeds", "1"]
         case ["bench", "train", *_]:
             return [*small, "--iterations", "3"]
         case ["bench", "env", *_]:
@@ -199,7 +204,7 @@ def test_every_environment_is_shown():
 
 
 @pytest.mark.slow
-def test_every_recorded_column_is_explained(workplace):
+def test_every_recorded_column_is_explained(workplace, short_trainings):
     """The columns of trainings that together record everything."""
     page = (ROOT / "docs/algorithms/index.md").read_text()
     for algo in ("trpo-pid", "cpo"):
