@@ -23,6 +23,8 @@ ANALYTIC = [name for name, figure in figures.FIGURES.items() if not figure.arms(
 MEASURED = [name for name in figures.FIGURES if name not in ANALYTIC]
 PLAIN, SHAPO = figures.FIGURES["runtime"].arms()
 
+pytestmark = pytest.mark.xdist_group("figures")  # one process draws them for all
+
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):

@@ -26,15 +26,15 @@ def dense_fisher(behaviour: Behaviour, params):
     """The Hessian of KL(π‖·) at π by brute force: two nested derivatives, no Gauss–Newton."""
     vector, unravel = jax.flatten_util.ravel_pytree(params)
     here = behaviour.outputs(params)
-    return jax.hessian(lambda v: behaviour.divergence(here, behaviour.outputs(unravel(v))))(vector)
+    divergence = lambda v: behaviour.divergence(here, behaviour.outputs(unravel(v)))
+    return jax.jit(jax.hessian(divergence))(vector)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_fisher_product_is_the_dense_fisher(seed):
-    params, _, behaviour, metric = setting(seed, damping=0.25)
+def test_fisher_product_is_the_dense_fisher():
+    params, _, behaviour, metric = setting(damping=0.25)
     vector, unravel = jax.flatten_util.ravel_pytree(params)
     dense = dense_fisher(behaviour, params) + 0.25 * jnp.eye(vector.size)
-    columns = jax.vmap(lambda e: flat(metric.apply(unravel(e))))(jnp.eye(vector.size))
+    columns = jax.jit(jax.vmap(lambda e: flat(metric.apply(unravel(e)))))(jnp.eye(vector.size))
     np.testing.assert_allclose(columns.T, dense, atol=1e-12)
 
 
@@ -49,11 +49,13 @@ def test_fisher_is_the_covariance_of_the_score():
         return jax.grad(log_prob)(vector)
 
     pi = networks.act(params, rows.obs)
-    noise = jax.random.normal(jax.random.PRNGKey(7), (200, *pi.mean.shape))
-    scores = jax.vmap(jax.vmap(score), (None, 0))(rows.obs, pi.mean + jnp.exp(pi.log_std) * noise)
+    noise = jax.random.normal(jax.random.PRNGKey(7), (100, *pi.mean.shape))
+    scores = jax.jit(jax.vmap(jax.vmap(score), (None, 0)))(
+        rows.obs, pi.mean + jnp.exp(pi.log_std) * noise
+    )
     scores = scores.reshape(-1, vector.size)
     covariance = scores.T @ scores / len(scores)
-    assert jnp.linalg.norm(covariance - dense) < 0.05 * jnp.linalg.norm(dense)
+    assert jnp.linalg.norm(covariance - dense) < 0.08 * jnp.linalg.norm(dense)
 
 
 def test_solve_inverts_apply_with_and_without_a_start():
@@ -80,7 +82,7 @@ def test_solve_stops_on_the_residual():
     assert loose.iterations < tight.iterations
 
 
-@pytest.mark.parametrize("radius", [1e-6, 1e-3, 1.0])
+@pytest.mark.parametrize("radius", [1e-6, 1.0])
 @pytest.mark.parametrize("warm", [False, True])
 def test_steepest_has_the_length_of_its_radius(radius, warm):
     params, rows, _, metric = setting(damping=0.1)
@@ -102,7 +104,7 @@ def test_steepest_is_steepest():
         length = jnp.sqrt(2 * 0.01 / trees.dot(v, metric.apply(v)))
         return length * trees.dot(g, v)
 
-    rivals = jax.vmap(climb)(jax.random.normal(jax.random.PRNGKey(0), (2000, vector.size)))
+    rivals = jax.jit(jax.vmap(climb))(jax.random.normal(jax.random.PRNGKey(0), (2000, vector.size)))
     assert rivals.max() < best
 
 
