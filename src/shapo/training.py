@@ -34,8 +34,9 @@ from shapo.runs import Run, RunWriter
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
 
-WARM_UP_SHARE = 10
-"""The statistics of observations start from this fraction of a batch, taken by a policy that knows nothing."""
+WARM_UP_SHARE = 2
+"""The statistics of observations start from 1/this of a batch, taken by a policy that knows nothing. With a tenth, the
+first batch would still be clipped so much that its own statistics move the policy by half a trust region."""
 
 MakeRecorders = Callable[[Run, int], list[Recorder]]
 """Given the run and the first iteration that will be recorded."""
