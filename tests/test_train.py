@@ -46,7 +46,7 @@ def test_equals_a_plain_loop(trained):
     collector = Collector(env, TINY.seed, 0)
     learner = Learner.build(TINY, 3, 2)
     first_seed = env_seed(TINY.seed, 0)
-    warm_up = collector.warm_up(TINY.steps_per_env // 10, SEEDS + first_seed)
+    warm_up = collector.warm_up(TINY.steps_per_env // 2, SEEDS + first_seed)
     state = learner.init(TINY.seed, warm_up.reshape(-1, 3))
     ledger = Ledger(TINY)
     collector.reset(first_seed)
