@@ -9,6 +9,10 @@ belongs to is a mean per step, so the excess must be one too. The minimum is one
 - the TRPO step meets it: take that;
 - otherwise it lies on the constraint's plane.
 
+A gradient estimated from a batch promises more than it keeps: part of b is noise, and the linearised cost falls along
+the noise too. So the excess that the step must remove is J_c − limit plus a margin that grows while the limit is
+exceeded, as in OpenAI's safety-starter-agents.
+
 SHAPO measures g and b each at its own worst policy nearby: the one of lowest reward, the one of highest cost.
 """
 
@@ -67,8 +71,8 @@ def best_mixture(q: Array, r: Array, s: Array, excess: Array, radius: float) -> 
 class Subproblem(Protocol):
     """How the constrained step is posed and solved."""
 
-    def excess(self, progress: Progress, cost_limit: float) -> Array:
-        """How much the cost exceeds its limit."""
+    def per_step(self, excess: Array, progress: Progress) -> Array:
+        """The excess of an episode's cost, in the unit of the cost loss."""
         ...
 
     def mixture(self, q: Array, r: Array, s: Array, excess: Array, radius: float) -> Mixture:
@@ -80,10 +84,9 @@ class Subproblem(Protocol):
 class Exact:
     """The excess per step, and the true optimum."""
 
-    def excess(self, progress: Progress, cost_limit: float) -> Array:
-        """(J_c − limit) / (episode length)."""
-        (episode_cost,) = jnp.asarray(progress.episode_cost)
-        return (episode_cost - cost_limit) / progress.episode_length
+    def per_step(self, excess: Array, progress: Progress) -> Array:
+        """Divided by the episode's length."""
+        return excess / progress.episode_length
 
     def mixture(self, q: Array, r: Array, s: Array, excess: Array, radius: float) -> Mixture:
         """`best_mixture`."""
@@ -109,17 +112,19 @@ class Cpo:
     subproblem: Subproblem = field(default_factory=Exact)
     solver: FisherSolver = field(default_factory=FisherSolver)
     trials: int = 15
+    margin_rate: float = 0.05
+    """How fast the margin grows with the excess, both in cost per episode."""
 
     def __post_init__(self):
         check_positive(self.radius, "Cpo(radius={})")
 
-    def init(self, params: Policy) -> tuple[()]:
-        """Nothing to remember."""
-        return ()
+    def init(self, params: Policy) -> Array:
+        """The margin."""
+        return jnp.zeros(())
 
     def update(
-        self, params: Policy, state: tuple[()], samples: Samples, progress: Progress, key: Array
-    ) -> tuple[Policy, tuple[()], Metrics]:
+        self, params: Policy, state: Array, samples: Samples, progress: Progress, key: Array
+    ) -> tuple[Policy, Array, Metrics]:
         """One constrained natural-gradient step."""
         behaviour = policy_behaviour(samples.obs)
         reward_loss = surrogate(samples, samples.reward_advantage)
@@ -130,7 +135,10 @@ class Cpo:
         natural_reward = metric.solve(reward.grads, reward.natural)
         natural_cost = metric.solve(cost.grads, cost.natural)
 
-        excess = self.subproblem.excess(progress, self.cost_limit)
+        (episode_cost,) = jnp.asarray(progress.episode_cost)
+        over = episode_cost - self.cost_limit
+        margin = jnp.maximum(0.0, state + self.margin_rate * over)
+        excess = self.subproblem.per_step(over + margin, progress)
         q = trees.dot(reward.grads, natural_reward.x)
         r = trees.dot(reward.grads, natural_cost.x)
         s = trees.dot(cost.grads, natural_cost.x)
@@ -160,9 +168,10 @@ class Cpo:
             "policy/cg_iterations": natural_reward.iterations,
             "policy/case": mixture.case,
             "policy/excess": excess,
+            "policy/margin": margin,
         }
         found = named("gradient", reward.metrics) | named("gradient_cost", cost.metrics)
-        return moved.params, state, metrics | found
+        return moved.params, margin, metrics | found
 
 
 def cpo(
@@ -172,12 +181,15 @@ def cpo(
     reward_gradient: Gradient = Plain(),
     cost_gradient: Gradient = Plain(),
     subproblem: Subproblem = Exact(),
+    margin_rate: float = 0.05,
     solver: FisherSolver = FisherSolver(),
 ) -> Cpo:
-    """CPO. `subproblem=AsReleased()` reproduces published numbers; nothing else speaks for it."""
+    """CPO. `subproblem=AsReleased(), margin_rate=0.0` reproduces published numbers; nothing else speaks for it."""
     limit, *more = as_limits(cost_limit)
     if more:
         raise ValueError(
             f"cpo(cost_limit={cost_limit!r}): CPO takes one cost; trpo_lagrangian, trpo_pid and crpo take several"
         )
-    return Cpo(limit, radius, reward_gradient, cost_gradient, subproblem, solver)
+    return Cpo(
+        limit, radius, reward_gradient, cost_gradient, subproblem, solver, margin_rate=margin_rate
+    )

@@ -50,10 +50,9 @@ def released_mixture(q: Array, r: Array, s: Array, excess: Array, radius: float)
 class AsReleased:
     """The published excess and dual."""
 
-    def excess(self, progress: Progress, cost_limit: float) -> Array:
-        """J_c − limit, per episode."""
-        (episode_cost,) = jnp.asarray(progress.episode_cost)
-        return episode_cost - cost_limit
+    def per_step(self, excess: Array, progress: Progress) -> Array:
+        """Per episode after all."""
+        return excess
 
     def mixture(self, q: Array, r: Array, s: Array, excess: Array, radius: float) -> Mixture:
         """`released_mixture`."""
