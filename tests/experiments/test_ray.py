@@ -33,7 +33,6 @@ def test_without_ray_the_way_to_install_it_is_said(monkeypatch, tmp_path):
     ],
 )
 def test_a_wrong_address_is_told_at_once(address, hint, tmp_path):
-    pytest.importorskip("ray")
     with pytest.raises(ValueError) as refusal:
         sweep.run([EXPERIMENT], tmp_path, engine="ray", address=address)
     assert hint in str(refusal.value)
@@ -42,7 +41,6 @@ def test_a_wrong_address_is_told_at_once(address, hint, tmp_path):
 @pytest.fixture
 def nodes():
     """A head that runs nothing and two nodes with one core each."""
-    pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
