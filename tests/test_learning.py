@@ -7,7 +7,7 @@ from probes import BEST_WITHIN_LIMIT, COST_LIMIT, collect
 from shapo.experiment import Experiment
 from shapo.learner import Learner
 
-ITERATIONS = 120
+ITERATIONS = 150
 CONSTRAINED = ["trpo-lagrangian", "trpo-pid", "crpo", "cpo", "ppo-lagrangian"]
 UNCONSTRAINED = ["trpo", "ppo"]
 
