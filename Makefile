@@ -20,7 +20,7 @@ $(DOCS): $(READY)
 	touch $(DOCS)
 
 demo: $(READY)  ## train PID-Lagrangian with and without SHAPO on PointGoal1, a million steps each, and show both
-	$(BIN)/shapo compare --env SafetyPointGoal1-v0 --algo trpo-pid --steps 1e6 --seeds 1 --out runs/demo
+	$(BIN)/shapo compare --env SafetyPointGoal1-v0 --algo trpo-pid --steps 1e6 --seeds 2 --out runs/demo
 
 test: $(READY) system  ## the default tests
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
