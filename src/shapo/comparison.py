@@ -116,7 +116,10 @@ def _title(side: Side) -> str:
 
 
 def _final(values: Sequence[float], share: float) -> float:
-    return float(np.nanmean(values[-max(1, round(share * len(values))) :]))
+    """The mean over the last share of a run; NaN if no episode has ended by then."""
+    late = np.array(values[-max(1, round(share * len(values))) :], float)
+    known = late[~np.isnan(late)]
+    return float(known.mean()) if known.size else float("nan")
 
 
 def _smooth(values: Sequence[float], width: int = 5) -> NDArray:
