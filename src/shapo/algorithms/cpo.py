@@ -11,7 +11,7 @@ belongs to is a mean per step, so the excess must be one too. The minimum is one
 
 A gradient estimated from a batch promises more than it keeps: part of b is noise, and the linearised cost falls along
 the noise too. So the excess that the step must remove is J_c − limit plus a margin that grows while the limit is
-exceeded, as in OpenAI's safety-starter-agents.
+exceeded and shrinks while it is not.
 
 SHAPO measures g and b each at its own worst policy nearby: the one of lowest reward, the one of highest cost.
 """

@@ -1,7 +1,7 @@
 """Any Gymnasium environment on our contract: cost from `info["cost"]` or from a function of yours.
 
 Every episode begins with an explicit seed that depends only on the environment's seed and the
-episode's number. So the state of any deterministic environment is short and needs no pickle: which
+episode's number. So the state of any deterministic environment is short and needs no serialised object: which
 episode, and the actions taken in it so far.
 """
 
