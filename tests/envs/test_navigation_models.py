@@ -27,7 +27,8 @@ def test_closed_form_has_the_mass_of_the_model():
     mujoco.mj_fullM(model, data, inertia)
     expected = [[point.MASS, 0, 0], [0, point.MASS, 0], [0, 0, point.INERTIA]]
     expected[1][2] = expected[2][1] = point.MASS * point.OFFSET
-    np.testing.assert_allclose(inertia, expected, rtol=1e-12, atol=1e-18)
+    # To the last bits: 5e-15 of the inertia was once 7e-8 of what the accelerometer says, for the turn servo chatters.
+    np.testing.assert_allclose(inertia, expected, rtol=1e-15, atol=1e-22)
 
 
 def test_car_is_the_original_car():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shapo.envs.navigation.compiled import copy, entry, fill, inner
 from shapo.envs.navigation.state import LOOSE, ON_COURSE, RESTING
 
-AT_REST = 1e-8  # m/s and rad/s: slower than that a body stays where it is
+AT_REST = 5e-9  # m/s and rad/s: a body that is slower is stopped; half of the error that is allowed
 BACK_ON_COURSE = 1e-9  # m and m/s
 FLOOR, ROBOT, FIRST_PART = 0, 1, 2  # what a geom belongs to; then come solids, then bodies
 

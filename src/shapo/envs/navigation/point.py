@@ -14,7 +14,7 @@ MASS = (
     4.0 / 3.0 * math.pi * 1e-3 + 1e-3
 )  # a ball of radius 0.1 and an arrow of half side 0.05, density 1
 OFFSET = 0.1 * 1e-3 / MASS  # of the centre of mass, along the arrow
-INERTIA = 2.8421827485812244e-05  # about the hinge
+INERTIA = 2.8421827485812386e-05  # about the hinge, as MuJoCo has it, to the last bit
 DRAG, TURN_DRAG = 0.01, 0.005
 GEAR, FORCE_LIMIT = 0.3, 0.05
 GRAVITY, MAGNETIC = 9.81, 0.5
