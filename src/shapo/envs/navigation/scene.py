@@ -164,7 +164,7 @@ def _mjcf(task: Task) -> str:
 <mujoco>
   <visual>
     <headlight ambient="0.4 0.4 0.4" diffuse="0.5 0.5 0.5" specular="0.1 0.1 0.1"/>
-    <quality shadowsize="2048"/>
+    <quality shadowsize="2048" numslices="64"/>
   </visual>
   <default>
     <geom rgba="0.85 0.2 0.2 1"/>
