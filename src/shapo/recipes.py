@@ -66,7 +66,7 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
         "epochs": experiment.ppo_epochs,
         "minibatch": experiment.ppo_minibatch,
         "stop_kl": experiment.ppo_stop_kl,
-        "solver": FisherSolver(solver.damping, iterations=10, tolerance=0.05),
+        "solver": FisherSolver(solver.damping, iterations=10, tolerance=0.05, thinning=1),
     }
     ascent = Ascent(experiment.multiplier_init, experiment.multiplier_rate)
     budget = {

@@ -9,6 +9,7 @@ from laws.problems import flat, policy, progress, samples
 from shapo import gaussian, networks, trees
 from shapo.geometry import Behaviour, Guess, Metric, backtrack, euclidean, fisher, steepest
 from shapo.gradients import Plain, Sam, Shapo
+from shapo.steps import thinned
 from shapo.surrogates import policy_behaviour, surrogate
 
 EXACT = {"iterations": 500, "tolerance": 1e-13}
@@ -80,6 +81,33 @@ def test_solve_stops_on_the_residual():
     assert trees.norm(loose.residual) <= 1e-2 * trees.norm(g)
     assert trees.norm(tight.residual) <= 1e-10 * trees.norm(g)
     assert loose.iterations < tight.iterations
+
+
+def test_a_sketch_spares_products_and_leaves_the_solution():
+    """Solved with one state in ten first: the same x as by dense algebra, in fewer products with all of them."""
+    params = policy(0)
+    rows = samples(params, rows=2000)
+    behaviour = policy_behaviour(rows.obs)
+    vector, _ = jax.flatten_util.ravel_pytree(params)
+    g = jax.grad(surrogate(rows, rows.reward_advantage))(params)
+    sketch = policy_behaviour(rows.obs[thinned(len(rows.obs), 10)])
+    solves = {"damping": 0.01, "iterations": 100, "tolerance": 1e-3}
+    alone = fisher(behaviour, params, **solves).solve(g)
+    sketched = fisher(behaviour, params, **solves, sketch=sketch).solve(g)
+    dense = dense_fisher(behaviour, params) + 0.01 * jnp.eye(vector.size)
+    expected = jnp.linalg.solve(dense, flat(g))
+    for solution in (alone, sketched):
+        assert jnp.linalg.norm(flat(solution.x) - expected) < 1e-2 * jnp.linalg.norm(expected)
+    assert sketched.iterations < alone.iterations / 2
+
+
+@pytest.mark.parametrize(("rows", "thinning"), [(20_000, 10), (23, 10), (7, 10), (64, 1)])
+def test_thinned_rows_come_from_every_neighbourhood(rows, thinning):
+    few = thinned(rows, thinning)
+    np.testing.assert_array_equal(few // thinning, np.arange(-(-rows // thinning)))
+    assert few.max() < rows
+    if rows == 20_000:  # of 20 environments in turn, none is left out
+        assert np.bincount(few % 20).min() > 60
 
 
 @pytest.mark.parametrize("radius", [1e-6, 1.0])
