@@ -4,7 +4,7 @@ Everything is seen as an upright circle around its origin; errors are on the saf
 miss would cost truth.
 
 MuJoCo's collision of a cylinder hangs on the last bit of its pose, and bits differ between models with more and with
-fewer bodies. So where a robot could touch something and one of the two is a cylinder, all bodies take part.
+fewer bodies. So where a robot could touch something and there are cylinders, all bodies take part.
 """
 
 import math
