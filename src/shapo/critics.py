@@ -39,8 +39,10 @@ class Critics:
 
     @property
     def optimizer(self) -> optax.GradientTransformation:
-        """Clipped gradients into Adam."""
-        return optax.chain(optax.clip_by_global_norm(self.max_norm), optax.adam(self.rate))
+        """Clipped gradients into Adam, on one vector: six small arrays cost an update 5 % more."""
+        return optax.flatten(
+            optax.chain(optax.clip_by_global_norm(self.max_norm), optax.adam(self.rate))
+        )
 
     def init(self, params: Mlp) -> Critic:
         """A critic that has learned nothing yet."""
