@@ -155,4 +155,5 @@ def _check_word(name: str, word: str, words: tuple[str, ...]) -> None:
 def _check_numbers(name: str, value: float | tuple[float, ...], least: int) -> None:
     numbers = value if isinstance(value, tuple) else (value,)
     if not numbers or not all(number >= least for number in numbers):
-        raise ValueError(f"{name} is {value}; it must be at least {least}")
+        shown = numbers[0] if len(numbers) == 1 else value
+        raise ValueError(f"{name} is {shown}; it must be at least {least}")
