@@ -164,7 +164,9 @@ class ClippedEpochs:
     @property
     def optimizer(self) -> optax.GradientTransformation:
         """Clipped gradients into Adam; the rate is applied outside, because it follows `progress`."""
-        return optax.chain(optax.clip_by_global_norm(self.max_norm), optax.scale_by_adam())
+        return optax.flatten(
+            optax.chain(optax.clip_by_global_norm(self.max_norm), optax.scale_by_adam())
+        )
 
     def init(self, params: Policy) -> optax.OptState:
         """Adam's memory, kept between iterations."""
