@@ -1,7 +1,8 @@
 """Arrays to MuJoCo's memory and back, compiled.
 
 A body that MuJoCo has stepped is judged on the way back: an untouched one is still on its course, one that stopped is
-at rest, any other stays loose.
+at rest, any other stays loose. Slow is not yet at rest: bodies that lean on each other rock. So a slow body is stopped
+and stays loose, and is at rest once it remains slow in a step that it began without motion.
 """
 
 import math
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from shapo.envs.navigation.compiled import copy, entry, fill, inner
 from shapo.envs.navigation.state import LOOSE, ON_COURSE, RESTING
 
-AT_REST = 5e-9  # m/s and rad/s: a body that is slower is stopped; half of the error that is allowed
+SLOW = 5e-9  # m/s and rad/s: a body that is slower is stopped; half of the error that is allowed
 BACK_ON_COURSE = 1e-9  # m and m/s
 FLOOR, ROBOT, FIRST_PART = 0, 1, 2  # what a geom belongs to; then come solids, then bodies
 
@@ -59,14 +60,21 @@ def aim(starts, chosen, swing, targets):
 
 
 @inner
-def _at_rest(before, q, v, step_time):
-    """Whether a body neither moves nor has moved in this step."""
-    speed, shift = 0.0, 0.0
+def _fastest(v):
+    """The largest component of a velocity."""
+    speed = 0.0
     for k in range(6):
         speed = max(speed, abs(v[k]))
+    return speed
+
+
+@inner
+def _slow(before, q, v, step_time):
+    """Whether a body hardly moves, nor has moved in this step."""
+    shift = 0.0
     for k in range(7):
         shift = max(shift, abs(q[k] - before[k]))
-    return speed <= AT_REST and shift <= AT_REST * step_time
+    return _fastest(v) <= SLOW and shift <= SLOW * step_time
 
 
 @inner
@@ -96,16 +104,17 @@ def _on_course(rules, state, i, b):
 
 @inner
 def _store_body(rules, state, i, b, qpos, qvel):
-    still = _at_rest(state.body_q[i, b], qpos, qvel, rules.step_time)
+    slow = _slow(state.body_q[i, b], qpos, qvel, rules.step_time)
     untouched = state.status[i, b] == ON_COURSE
+    began_still = _fastest(state.body_v[i, b]) == 0.0
     copy(qpos, state.body_q[i, b])
     copy(qvel, state.body_v[i, b])
     if rules.everything:
         state.status[i, b] = LOOSE
     elif (rules.gremlins or untouched) and _on_course(rules, state, i, b):
         state.status[i, b] = ON_COURSE
-    elif still and not rules.gremlins:
-        state.status[i, b] = RESTING
+    elif slow and not rules.gremlins:
+        state.status[i, b] = RESTING if began_still else LOOSE
         fill(0.0, state.body_v[i, b])
     else:
         state.status[i, b] = LOOSE
