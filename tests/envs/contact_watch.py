@@ -4,12 +4,8 @@ A contact counts wherever one of its two parties was left out of MuJoCo: the rob
 called free, or a body that it moved along its course or let rest. With what does not matter: another body, a robot,
 a pillar or a button, for one substep or for all of them.
 
-Two kinds of contact are no event, and do not count:
-
-- with the floor, on which robots, vases and boxes stand; a gremlin flies, so its contacts with the floor do count;
-- of a body at rest with what it already touched when the step began and which is at rest too: a vase that was pushed
-  against another stays there, touching, and nothing happens for as long as nobody comes near. No robot is ever at
-  rest in this sense.
+Contacts with the floor are no event, and do not count: robots, vases and boxes stand on it. A gremlin flies, so its
+contacts with the floor do count.
 """
 
 from unittest import mock
@@ -19,7 +15,6 @@ import numpy as np
 
 from shapo.envs.navigation import Navigation
 from shapo.envs.navigation.exchange import FIRST_PART, FLOOR, ROBOT
-from shapo.envs.navigation.state import RESTING
 
 MJ_STEP, MJ_FORWARD = mujoco.mj_step, mujoco.mj_forward
 
@@ -65,31 +60,29 @@ class Watch:
         return {tuple(pair) for pair in owners[~(floor | own)].tolist()}
 
     def contacts(self, i):
-        """The pairs that touched in environment i: as the step began, and at any time in it."""
-        poses = self._found[i]
-        assert len(poses) == 11
-        during = self._pairs(poses)
-        return (self._pairs(poses[:1]) if during else during), during
+        """The pairs that touched in environment i at any time in the step."""
+        assert len(self._found[i]) == 11
+        return self._pairs(self._found[i])
 
-    def missed(self, hybrid, status):
+    def leaning(self, i):
+        """The bodies of environment i that touch another when the step is over."""
+        pairs = [p for p in self._pairs(self._found[i][-1:]) if min(p) >= self._first_body]
+        return sorted({part - self._first_body for pair in pairs for part in pair})
+
+    def missed(self, hybrid):
         """(environment, pair) of each contact that `hybrid`, stepped from the same state, did not let MuJoCo see.
 
-        `status` is that of the bodies before the step. Also returns how many pairs it did let MuJoCo see, and how
-        many were at rest.
+        Also returns how many pairs it did let MuJoCo see.
         """
         in_mujoco = np.isin(np.arange(hybrid.num_envs), hybrid.in_mujoco)
-        misses, seen, resting = [], 0, 0
+        misses, seen = [], 0
         for i in range(hybrid.num_envs):
-            before, during = self.contacts(i)
-            for pair in sorted(during):
+            for pair in sorted(self.contacts(i)):
                 bodies = [p - self._first_body for p in pair if p >= self._first_body]
                 left_out = ROBOT in pair and not in_mujoco[i]
                 left_out |= any(not hybrid._matters[i, b] for b in bodies)
-                at_rest = ROBOT not in pair and all(status[i, b] == RESTING for b in bodies)
-                if not left_out:
-                    seen += 1
-                elif at_rest and pair in before:
-                    resting += 1
-                else:
+                if left_out:
                     misses.append((i, pair))
-        return misses, seen, resting
+                else:
+                    seen += 1
+        return misses, seen

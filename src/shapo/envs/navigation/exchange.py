@@ -1,8 +1,8 @@
 """Arrays to MuJoCo's memory and back, compiled.
 
-A body that MuJoCo has stepped is judged on the way back: an untouched one is still on its course, one that stopped is
-at rest, any other stays loose. Slow is not yet at rest: bodies that lean on each other rock. So a slow body is stopped
-and stays loose, and is at rest once it remains slow in a step that it began without motion.
+A body that MuJoCo has stepped is judged on the way back: an untouched one is still on its course, one that stopped and
+touches nothing but the floor is at rest, any other stays loose. Bodies that lean on each other rock on for long, and
+where one of them stops is not for it alone to say.
 """
 
 import math
@@ -60,21 +60,26 @@ def aim(starts, chosen, swing, targets):
 
 
 @inner
-def _fastest(v):
-    """The largest component of a velocity."""
-    speed = 0.0
+def _slow(before, q, v, step_time):
+    """Whether a body hardly moves, nor has moved in this step."""
+    speed, shift = 0.0, 0.0
     for k in range(6):
         speed = max(speed, abs(v[k]))
-    return speed
+    for k in range(7):
+        shift = max(shift, abs(q[k] - before[k]))
+    return speed <= SLOW and shift <= SLOW * step_time
 
 
 @inner
-def _slow(before, q, v, step_time):
-    """Whether a body hardly moves, nor has moved in this step."""
-    shift = 0.0
-    for k in range(7):
-        shift = max(shift, abs(q[k] - before[k]))
-    return _fastest(v) <= SLOW and shift <= SLOW * step_time
+def _leans(part, owners, contacts):
+    """Whether a part touches another, the floor left out."""
+    for c in range(len(contacts)):
+        first, second = owners[contacts[c, 0]], owners[contacts[c, 1]]
+        if part == max(first, second) and min(first, second) not in (FLOOR, part):
+            return True
+        if part == min(first, second) and max(first, second) != part:
+            return True
+    return False
 
 
 @inner
@@ -103,18 +108,17 @@ def _on_course(rules, state, i, b):
 
 
 @inner
-def _store_body(rules, state, i, b, qpos, qvel):
+def _store_body(rules, state, i, b, qpos, qvel, leans):
     slow = _slow(state.body_q[i, b], qpos, qvel, rules.step_time)
     untouched = state.status[i, b] == ON_COURSE
-    began_still = _fastest(state.body_v[i, b]) == 0.0
     copy(qpos, state.body_q[i, b])
     copy(qvel, state.body_v[i, b])
     if rules.everything:
         state.status[i, b] = LOOSE
     elif (rules.gremlins or untouched) and _on_course(rules, state, i, b):
         state.status[i, b] = ON_COURSE
-    elif slow and not rules.gremlins:
-        state.status[i, b] = RESTING if began_still else LOOSE
+    elif slow and not leans and not rules.gremlins:
+        state.status[i, b] = RESTING
         fill(0.0, state.body_v[i, b])
     else:
         state.status[i, b] = LOOSE
@@ -152,8 +156,10 @@ def store(rules, state, i, chosen, buffers, owners, contacts, touching):
     copy(buffers.qpos, state.robot_q[i])
     copy(buffers.qvel, state.robot_v[i])
     read_sensors(buffers.sensordata, state.sensors[i])
+    first_body = FIRST_PART + rules.num_solids
     for k, b in enumerate(chosen):
-        _store_body(rules, state, i, b, buffers.qpos[nq + 7 * k :], buffers.qvel[nv + 6 * k :])
+        q, v = buffers.qpos[nq + 7 * k :], buffers.qvel[nv + 6 * k :]
+        _store_body(rules, state, i, b, q, v, _leans(first_body + k, owners, contacts))
     for c in range(len(contacts)):
         first, second = owners[contacts[c, 0]], owners[contacts[c, 1]]
         other = max(first, second)
