@@ -20,6 +20,9 @@ from shapo.surrogates import Samples, clipped_surrogate, policy_behaviour, surro
 from shapo.trees import add, scale
 from shapo.types import Progress
 
+SKETCH_STATES = 200
+"""Fewer states say too little of a Fisher matrix, and a small batch is quickly solved as it is."""
+
 
 class Step(Protocol):
     """A rule that moves a policy to where an advantage is higher."""
@@ -52,18 +55,22 @@ class FisherSolver:
     tolerance: float = 0.02
     """Relative residual at which conjugate gradients stop."""
     thinning: int = 10
-    """Systems are first solved for one state in so many, then corrected for all of them; 1 leaves that out."""
+    """Systems are first solved for one state in so many, then corrected for all of them; 1 leaves that out, and so does
+    a batch that would leave fewer than `SKETCH_STATES`."""
 
     def metric(self, samples: Samples, params: Policy) -> Metric:
         """The metric anchored at `params`."""
-        few = thinned(len(samples.obs), self.thinning)
+        rows = len(samples.obs)
+        sketch = None
+        if self.thinning > 1 and rows >= SKETCH_STATES * self.thinning:
+            sketch = policy_behaviour(samples.obs[thinned(rows, self.thinning)])
         return fisher(
             policy_behaviour(samples.obs),
             params,
             damping=self.damping,
             iterations=self.iterations,
             tolerance=self.tolerance,
-            sketch=policy_behaviour(samples.obs[few]) if self.thinning > 1 else None,
+            sketch=sketch,
         )
 
 
