@@ -75,9 +75,7 @@ def _leans(part, owners, contacts):
     """Whether a part touches another, the floor left out."""
     for c in range(len(contacts)):
         first, second = owners[contacts[c, 0]], owners[contacts[c, 1]]
-        if part == max(first, second) and min(first, second) not in (FLOOR, part):
-            return True
-        if part == min(first, second) and max(first, second) != part:
+        if first != second and part in (first, second) and FLOOR not in (first, second):
             return True
     return False
 
