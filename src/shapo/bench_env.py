@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shapo import envs
 from shapo.envs.locomotion.env import Locomotion
+from shapo.envs.locomotion.models import load
 from shapo.envs.registry import NAVIGATION
 
 Policy = Callable[[NDArray], NDArray]
@@ -128,7 +129,7 @@ class _BarePhysics:
 
 def _bare_physics(env: envs.BatchEnv, seed: int) -> _BarePhysics:
     if isinstance(env, Locomotion):
-        return _BarePhysics(env.model, env.robot.frame_skip, seed)
+        return _BarePhysics(load(env.robot.xml), env.robot.frame_skip, seed)
     if env.id in NAVIGATION:
         # Loads a compiler, which locomotion need not wait for.
         from shapo.envs.navigation import models, tasks

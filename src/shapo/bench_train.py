@@ -28,6 +28,8 @@ def measure_training(experiment: Experiment, iterations: int) -> dict[str, objec
             f"iterations is {iterations}; more than {SETTLING} are needed, the first ones compile"
         )
     experiment = experiment.replace(steps=iterations * experiment.batch_steps)
+    cores = available_cores()
+    before = bare_physics(experiment.env, cores)
     begin = time.perf_counter()
     seen: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -43,8 +45,8 @@ def measure_training(experiment: Experiment, iterations: int) -> dict[str, objec
         name: statistics.median(columns[f"time/{name}"][SETTLING:])
         for name in ("wait", "actor", "critics", "rest")
     }
-    cores = available_cores()
-    physics = bare_physics(experiment.env, cores)
+    # Before and after, because a machine that others use as well changes its speed within a minute.
+    physics = (before + bare_physics(experiment.env, cores)) / 2
     return {
         "env": experiment.env,
         "algo": experiment.algo,

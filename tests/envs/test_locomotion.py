@@ -72,6 +72,14 @@ def test_equals_gymnasium_over_many_episodes(robot):
     assert compare(f"{robot}-v4", steps=10_050, num_envs=5, seed=3) >= 50
 
 
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_no_robot_has_what_its_physics_leaves_out(robot):
+    model = Locomotion(f"{robot}-v4", 1).model
+    assert model.ntree == 1, "several trees may be several islands"
+    assert model.neq == 0
+    assert not model.dof_frictionloss.any() and not model.tendon_frictionloss.any()
+
+
 @pytest.mark.parametrize("id", LIMITS)
 def test_speed_costs_above_the_threshold(id):
     limit, axes = LIMITS[id]
