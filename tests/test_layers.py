@@ -11,7 +11,7 @@ LAYERS = [
     ["acting", "analysis", "parsing", "presets"],
     ["envs"],
     ["bench_env"],
-    ["trees", "gaussian"],
+    ["trees", "gaussian", "adam"],
     ["geometry", "networks", "schedules"],
     ["gradients", "multipliers"],
     ["surrogates", "critics", "objectives"],

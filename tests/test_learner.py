@@ -2,6 +2,7 @@ import jax
 import numpy as np
 import pytest
 
+from shapo.critics import Critics
 from shapo.experiment import Experiment
 from shapo.learner import Learner, TrainState
 from shapo.normalization import statistics_of
@@ -82,7 +83,7 @@ def test_new_statistics_alone_do_not_move_the_policy(learner, state):
 
 
 def test_nothing_recompiles_between_iterations(learner, state):
-    programs = lambda: (Learner._improve._cache_size(), Learner._fit._cache_size())
+    programs = lambda: (Learner._improve._cache_size(), Critics.fit_one._cache_size())
     state, _ = learner.learn(state, batch(), [1.0])
     before = programs()
     for seed in range(3):

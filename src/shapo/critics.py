@@ -1,6 +1,9 @@
 """Fitting the value functions: one network for the reward and one for each cost, all by the same rule."""
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -11,6 +14,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from shapo import networks
+from shapo.adam import clipped_adam
 from shapo.geometry import Behaviour, fisher
 from shapo.gradients import Gradient, Plain
 from shapo.networks import Mlp
@@ -37,16 +41,31 @@ class Critics:
     decay: float = 1e-3
     max_norm: float = 40.0
 
-    @property
-    def optimizer(self) -> optax.GradientTransformation:
-        """Clipped gradients into Adam, on one vector: six small arrays cost an update 5 % more."""
-        return optax.flatten(
-            optax.chain(optax.clip_by_global_norm(self.max_norm), optax.adam(self.rate))
-        )
-
     def init(self, params: Mlp) -> Critic:
         """A critic that has learned nothing yet."""
-        return Critic(params, self.optimizer.init(params))
+        return Critic(params, clipped_adam(self.max_norm).init(params))
+
+    def fit(
+        self,
+        critics: Sequence[Critic],
+        obs: Array,
+        targets: Sequence[Array],
+        seed: Sequence[int],
+        progress: Progress,
+    ) -> tuple[tuple[Critic, ...], list[float]]:
+        """Fit values at obs [B, O] to each critic's target [B]; also each mean loss of the last epoch.
+
+        Each on a thread of its own: they are independent and release the GIL.
+        """
+
+        def one(index: int) -> tuple[Critic, float]:
+            orders = self.orders(np.random.default_rng([*seed, index]), len(obs))
+            critic, loss = self.fit_one(critics[index], obs, targets[index], orders, progress)
+            return critic, float(loss)
+
+        with ThreadPoolExecutor(len(critics)) as threads:
+            fitted, losses = zip(*threads.map(one, range(len(critics))), strict=True)
+        return fitted, list(losses)
 
     def orders(self, rng: np.random.Generator, rows: int) -> NDArray[np.int32]:
         """Which rows each minibatch of each epoch takes, [epochs, minibatches, rows].
@@ -57,10 +76,12 @@ class Critics:
         order = (rng.permutation(rows)[: rows // size * size] for _ in range(self.epochs))
         return np.stack([each.reshape(-1, size) for each in order]).astype(np.int32)
 
-    def fit(
+    @partial(jax.jit, static_argnums=0)
+    def fit_one(
         self, critic: Critic, obs: Array, target: Array, orders: Array, progress: Progress
     ) -> tuple[Critic, Array]:
-        """Fit values at obs [B, O] to target [B]; also the mean loss of the last epoch."""
+        """The same for a single critic, with minibatches as in `orders`."""
+        optimizer = clipped_adam(self.max_norm)
 
         def minibatch(critic: Critic, rows: Array) -> tuple[Critic, Array]:
             x, y = obs[rows], target[rows]
@@ -73,8 +94,8 @@ class Critics:
             behaviour = value_behaviour(x)
             metric = fisher(behaviour, critic.params, damping=0.1, iterations=10, tolerance=0.05)
             slope = self.gradient(loss, critic.params, metric, behaviour, progress)
-            updates, optimizer = self.optimizer.update(slope.grads, critic.optimizer)
-            return Critic(add(critic.params, updates), optimizer), slope.value
+            updates, memory = optimizer.update(slope.grads, critic.optimizer)
+            return Critic(add(critic.params, updates, -self.rate), memory), slope.value
 
         def epoch(critic: Critic, order: Array) -> tuple[Critic, Array]:
             return jax.lax.scan(minibatch, critic, order)

@@ -6,7 +6,6 @@ collecting, and nothing changes.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -177,22 +176,13 @@ class Learner:
         )
 
     def fit(self, state: TrainState, todo: Todo) -> tuple[TrainState, dict[str, float]]:
-        """Fit every critic, each on a thread of its own: they are independent and release the GIL."""
-
-        def one(index: int) -> tuple[Critic, float]:
-            rng = np.random.default_rng([*todo.seed, index])
-            target = todo.targets[index]
-            orders = self.critics.orders(rng, len(target))
-            critic, loss = self._fit(state.critics[index], todo.obs, target, orders, todo.progress)
-            return critic, float(loss)
-
-        with ThreadPoolExecutor(len(state.critics)) as threads:
-            fitted = list(threads.map(one, range(len(state.critics))))
+        """Fit every critic."""
+        critics, losses = self.critics.fit(
+            state.critics, todo.obs, todo.targets, todo.seed, todo.progress
+        )
         names = ["reward", *_numbered("cost", self.costs)]
-        metrics = {
-            f"critic/{name}_loss": loss for name, (_, loss) in zip(names, fitted, strict=True)
-        }
-        return state._replace(critics=tuple(critic for critic, _ in fitted)), metrics
+        metrics = {f"critic/{name}_loss": loss for name, loss in zip(names, losses, strict=True)}
+        return state._replace(critics=critics), metrics
 
     @partial(jax.jit, static_argnums=0)
     def _improve(
@@ -252,12 +242,6 @@ class Learner:
             (centre_of, ((raw - centre_of) ** 2).sum(0)),
             effective,
         )
-
-    @partial(jax.jit, static_argnums=0)
-    def _fit(
-        self, critic: Critic, obs: Array, target: Array, orders: Array, progress: Progress
-    ) -> tuple[Critic, Array]:
-        return self.critics.fit(critic, obs, target, orders, progress)
 
     def _check_sizes(self, batch: Batch, episode_cost: Sequence[float]) -> None:
         sizes = {

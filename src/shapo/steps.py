@@ -13,6 +13,7 @@ import optax
 from jax import Array
 from numpy.typing import NDArray
 
+from shapo.adam import clipped_adam
 from shapo.geometry import Metric, backtrack, fisher, steepest
 from shapo.gradients import Gradient, Metrics, Plain
 from shapo.networks import Policy
@@ -168,16 +169,9 @@ class ClippedEpochs:
         check_positive(self.stop_kl, "ClippedEpochs(stop_kl={})")
         check_positive(self.rate, "ClippedEpochs(rate={})")
 
-    @property
-    def optimizer(self) -> optax.GradientTransformation:
-        """Clipped gradients into Adam; the rate is applied outside, because it follows `progress`."""
-        return optax.flatten(
-            optax.chain(optax.clip_by_global_norm(self.max_norm), optax.scale_by_adam())
-        )
-
     def init(self, params: Policy) -> optax.OptState:
         """Adam's memory, kept between iterations."""
-        return self.optimizer.init(params)
+        return clipped_adam(self.max_norm).init(params)
 
     def update(
         self,
@@ -194,6 +188,7 @@ class ClippedEpochs:
         behaviour = policy_behaviour(samples.obs)
         here = behaviour.outputs(params)
         rate = self.rate * jnp.asarray(progress.remaining)
+        optimizer = clipped_adam(self.max_norm)
 
         def minibatch(carry: tuple[Any, Any], rows: Array) -> tuple[tuple[Any, Any], Metrics]:
             params, state = carry
@@ -201,7 +196,7 @@ class ClippedEpochs:
             loss = clipped_surrogate(part, advantage[rows], self.clip)
             metric = self.solver.metric(part, params)
             slope = self.gradient(loss, params, metric, policy_behaviour(part.obs), progress)
-            updates, state = self.optimizer.update(slope.grads, state)
+            updates, state = optimizer.update(slope.grads, state)
             return (add(params, updates, -rate), state), slope.metrics
 
         def unfinished(carry) -> Array:
