@@ -1,12 +1,11 @@
 """Every figure and table of the paper, by name."""
 
 from shapo.experiments.figures import (
-    actor_critic,
     cost_tails,
     dual_fisher,
-    fisher_euclidean,
     fronts,
     gaussian_gradients,
+    gradient_rules,
     learning_curves,
     main_results,
     runtime,
@@ -25,8 +24,8 @@ FIGURES: dict[str, Figure] = {
         main_results.FIGURE,
         fronts.LAMBDA,
         cost_tails.FIGURE,
-        fisher_euclidean.FIGURE,
-        actor_critic.FIGURE,
+        gradient_rules.FISHER_EUCLIDEAN,
+        gradient_rules.ACTOR_CRITIC,
         schedules.MAIN,
         sensitivity.FIGURE,
         schedule_curves.FIGURE,
