@@ -1,5 +1,6 @@
 """Two ways of training side by side: what each reached, over seeds, as a table and as a picture."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -130,10 +131,20 @@ def _smooth(values: Sequence[float], width: int = 5) -> NDArray:
 def _mean(values: NDArray) -> str:
     if len(values) == 1:
         return f"{values[0]:.4g}"
-    return f"{values.mean():.4g} ± {values.std(ddof=1) / np.sqrt(len(values)):.2g}"
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    return f"{_rounded(values.mean(), error)} ± {_rounded(error, error)}"
 
 
 def _interval(found: Interval) -> str:
     if not np.isfinite(found.low):
         return f"{found.estimate:+.4g}"
-    return f"{found.estimate:+.4g} [{found.low:+.3g}, {found.high:+.3g}]"
+    estimate, low, high = (_rounded(x, (found.high - found.low) / 2, "+") for x in found)
+    return f"{estimate} [{low}, {high}]"
+
+
+def _rounded(value: float, spread: float, sign: str = "") -> str:
+    """A number to the decimals at which its spread has two digits; more would say nothing."""
+    if not np.isfinite(value) or spread <= 0 or not np.isfinite(spread):
+        return f"{value:{sign}.4g}"
+    decimals = 1 - math.floor(math.log10(spread))
+    return f"{round(float(value), decimals):{sign},.{max(decimals, 0)}f}"
