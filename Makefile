@@ -22,7 +22,7 @@ $(DOCS): $(READY)
 demo: $(READY)  ## train PID-Lagrangian with and without SHAPO on PointGoal1, a million steps each, and show both
 	$(BIN)/shapo compare --env SafetyPointGoal1-v0 --algo trpo-pid --steps 1e6 --seeds 2 --out runs/demo
 
-test: $(READY) system  ## the default tests
+test: lint docs system  ## style, types, the documentation and the default tests: what must pass before a push
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-slow: $(READY) system  ## everything, including the tests that take minutes
