@@ -13,7 +13,7 @@ from toy_env import Toy
 from shapo.experiment import Experiment
 from shapo.rollout import Rollout, RolloutError, Task
 from shapo.rollout.collector import action_noise
-from shapo.rollout.rollout import available_cores
+from shapo.rollout.processes import available_cores
 from shapo.rollout.worker import env_seed
 
 EXPERIMENT = Experiment(env="Toy", num_envs=5, steps_per_env=40, seed=3, workers=2)

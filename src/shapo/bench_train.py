@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from shapo.experiment import Experiment
-from shapo.rollout.rollout import available_cores
+from shapo.rollout.processes import available_cores
 from shapo.training import train
 
 PHYSICS_SECONDS = 3.0

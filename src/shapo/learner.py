@@ -18,16 +18,22 @@ from numpy.typing import NDArray
 
 from shapo import gaussian, networks, recipes
 from shapo.acting import Actor
-from shapo.advantages import centre, gae, standardise
 from shapo.algorithms.search import Algorithm
+from shapo.appraisal import appraise
 from shapo.critics import Critic, Critics
 from shapo.experiment import Experiment
 from shapo.gradients import Metrics
 from shapo.networks import Layer, Mlp, Policy
-from shapo.normalization import Statistics, fold, frozen, merge, normalize, statistics_of
-from shapo.schedules import autocorrelation_time
-from shapo.surrogates import Samples
-from shapo.types import Batch, Progress, check
+from shapo.normalization import (
+    Statistics,
+    fold,
+    frozen,
+    merge,
+    normalize,
+    statistics_of,
+    unnormalized,
+)
+from shapo.types import Batch, Progress, check, check_sizes
 
 
 class TrainState(NamedTuple):
@@ -136,7 +142,7 @@ class Learner:
     ) -> tuple[TrainState, Todo, dict[str, float]]:
         """Update the policy and the statistics; what remains to be done is to fit the critics."""
         check(batch)
-        self._check_sizes(batch, episode_cost)
+        check_sizes(batch, episode_cost, self.observation_size, self.action_size, self.costs)
         mean, scale = frozen(state.statistics)
         iteration = int(state.iteration)
         ends = int((batch.terminated | batch.truncated).sum())
@@ -151,11 +157,11 @@ class Learner:
         key = jax.random.fold_in(state.key, iteration)
         values = tuple(critic.params for critic in state.critics)
         done = self._improve(
-            state.policy, values, state.algorithm, mean, scale, batch, progress, key
+            state.policy, values, state.algorithm, (mean, scale), batch, progress, key
         )
         metrics = {name: float(value) for name, value in jax.device_get(done.metrics).items()}
 
-        seen = _statistics_of_batch(jax.device_get(done.moments), batch.reward.size, mean, scale)
+        seen = unnormalized(batch.reward.size, jax.device_get(done.moments), mean, scale)
         statistics = merge(state.statistics, seen)
         policy, drift = _renormalize(
             done.policy, batch.obs[::20], (mean, scale), frozen(statistics)
@@ -169,11 +175,8 @@ class Learner:
             samples=state.samples + batch.reward.size,
             effective_samples=np.float64(done.effective_samples),
         )
-        return (
-            state,
-            Todo(done.obs, done.targets, progress, (*map(int, state.key), iteration)),
-            metrics,
-        )
+        todo = Todo(done.obs, done.targets, progress, (*map(int, state.key), iteration))
+        return state, todo, metrics
 
     def fit(self, state: TrainState, todo: Todo) -> tuple[TrainState, dict[str, float]]:
         """Fit every critic."""
@@ -190,71 +193,36 @@ class Learner:
         policy: Policy,
         critics: tuple[Mlp, ...],
         algorithm: Any,
-        mean: Array,
-        scale: Array,
+        normalization: tuple[Array, Array],
         batch: Any,
         progress: Progress,
         key: Array,
     ) -> "_Improved":
-        obs, next_obs = normalize(batch.obs, mean, scale), normalize(batch.next_obs, mean, scale)
-        signals = [batch.reward, *(batch.cost[..., i] for i in range(self.costs))]
-        values = [networks.value(critic, obs) for critic in critics]
-        advantages = [
-            gae(
-                signal,
-                value,
-                networks.value(critic, next_obs),
-                batch.terminated,
-                batch.truncated,
-                discount=self.discount,
-                gae=self.gae,
-            )
-            for critic, signal, value in zip(critics, signals, values, strict=True)
-        ]
-        flat = lambda x: x.reshape(-1, *x.shape[2:])
-        rows, action = flat(obs), flat(batch.action)
-        samples = Samples(
-            obs=rows,
-            action=action,
-            log_prob=gaussian.log_prob(networks.act(policy, rows), action),
-            reward_advantage=standardise(flat(advantages[0])),
-            cost_advantage=centre(jnp.stack([flat(a) for a in advantages[1:]], -1), axis=0),
+        seen = appraise(
+            policy, critics, batch, normalization, discount=self.discount, gae_decay=self.gae
         )
-        correlated = autocorrelation_time(advantages[0])
-        effective = progress.effective_samples + batch.reward.size / correlated
+        effective = progress.effective_samples + batch.reward.size / seen.autocorrelation
         progress = progress._replace(effective_samples=effective)
         policy, algorithm, metrics = self.algorithm.update(
-            policy, algorithm, samples, progress, key
+            policy, algorithm, seen.samples, progress, key
         )
         metrics |= {
-            "policy/entropy": gaussian.entropy(networks.act(policy, rows[:1])),
+            "policy/entropy": gaussian.entropy(networks.act(policy, seen.samples.obs[:1])),
             "samples/effective": effective,
-            "samples/autocorrelation": correlated,
+            "samples/autocorrelation": seen.autocorrelation,
         }
-        raw = flat((batch.obs - mean) / scale)
-        centre_of = raw.mean(0)
+        mean, scale = normalization
+        unclipped = ((batch.obs - mean) / scale).reshape(seen.samples.obs.shape)
+        centre = unclipped.mean(0)
         return _Improved(
             policy,
             algorithm,
             metrics,
-            rows,
-            tuple(flat(a + v) for a, v in zip(advantages, values, strict=True)),
-            (centre_of, ((raw - centre_of) ** 2).sum(0)),
+            seen.samples.obs,
+            seen.targets,
+            (centre, ((unclipped - centre) ** 2).sum(0)),
             effective,
         )
-
-    def _check_sizes(self, batch: Batch, episode_cost: Sequence[float]) -> None:
-        sizes = {
-            "batch.obs": (batch.obs.shape[-1], self.observation_size, "features"),
-            "batch.action": (batch.action.shape[-1], self.action_size, "dimensions"),
-            "batch.cost": (batch.cost.shape[-1], self.costs, "cost signals"),
-            "episode_cost": (len(episode_cost), self.costs, "cost signals"),
-        }
-        for name, (found, expected, what) in sizes.items():
-            if found != expected:
-                raise ValueError(f"{name} has {found} {what}, the learner expects {expected}")
-        if not np.isfinite(episode_cost).all():
-            raise ValueError(f"episode_cost is {episode_cost}; it must be finite")
 
 
 class _Improved(NamedTuple):
@@ -265,16 +233,6 @@ class _Improved(NamedTuple):
     targets: tuple[Array, ...]
     moments: tuple[Array, Array]
     effective_samples: Array
-
-
-def _statistics_of_batch(
-    moments: tuple[NDArray, NDArray], count: int, mean: NDArray, scale: NDArray
-) -> Statistics:
-    """From the moments of *normalised* observations: they are near 0 and 1, where float32 is at its best."""
-    centre_of, deviation = (np.asarray(x, np.float64) for x in moments)
-    return Statistics(
-        np.float64(count), mean + scale * centre_of, scale.astype(np.float64) ** 2 * deviation
-    )
 
 
 @jax.jit

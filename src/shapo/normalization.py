@@ -32,6 +32,14 @@ def statistics_of(obs: NDArray) -> Statistics:
     return Statistics(np.float64(len(rows)), mean, ((rows - mean) ** 2).sum(0))
 
 
+def unnormalized(count: int, moments: tuple[Any, Any], mean: NDArray, scale: NDArray) -> Statistics:
+    """From the mean and squared deviation of *normalised* observations: near 0 and 1 float32 is at its best."""
+    centre, deviation = (np.asarray(x, np.float64) for x in moments)
+    return Statistics(
+        np.float64(count), mean + scale * centre, scale.astype(np.float64) ** 2 * deviation
+    )
+
+
 def merge(a: Statistics, b: Statistics) -> Statistics:
     """The statistics of both sets together (Chan, Golub and LeVeque)."""
     count = a.count + b.count

@@ -3,6 +3,7 @@
 Axes: T steps, N environments, O observation, A action, C cost signals, K finished episodes.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,3 +83,20 @@ def check(batch: Batch) -> None:
         raise ValueError(
             f"batch.next_obs has shape {batch.next_obs.shape}, batch.obs {batch.obs.shape}"
         )
+
+
+def check_sizes(
+    batch: Batch, episode_cost: Sequence[float], observation: int, action: int, costs: int
+) -> None:
+    """Raise ValueError unless `batch` and `episode_cost` are as wide as a learner expects."""
+    sizes = {
+        "batch.obs": (batch.obs.shape[-1], observation, "features"),
+        "batch.action": (batch.action.shape[-1], action, "dimensions"),
+        "batch.cost": (batch.cost.shape[-1], costs, "cost signals"),
+        "episode_cost": (len(episode_cost), costs, "cost signals"),
+    }
+    for name, (found, expected, what) in sizes.items():
+        if found != expected:
+            raise ValueError(f"{name} has {found} {what}, the learner expects {expected}")
+    if not np.isfinite(episode_cost).all():
+        raise ValueError(f"episode_cost is {episode_cost}; it must be finite")

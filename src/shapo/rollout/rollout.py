@@ -1,13 +1,11 @@
 """The parent's side of collecting: starts the workers, hands out policies, takes batches, and cleans up."""
 
-import contextlib
 import functools
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from multiprocessing.connection import Connection, Pipe, wait
+from multiprocessing.connection import wait
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -30,23 +28,14 @@ from shapo.rollout.messages import (
     State,
     WarmUp,
 )
+from shapo.rollout.processes import WorkerProcess, available_cores, start
 from shapo.rollout.sharing import SLOTS, Shape, Shared, anonymous_file, share
 from shapo.rollout.task import Task
 from shapo.rollout.worker import env_seed
 from shapo.types import Batch, Episodes
 
-SINGLE_THREADED = {
-    name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-}  # fmt: skip
-"""Workers are the parallelism; threads inside them would only fight over the same cores."""
-PROGRAM = "import sys; from shapo.rollout.worker import main; main(*map(int, sys.argv[1:]))"
 PATIENCE = 300.0
 """Seconds without a single environment step after which a worker counts as stuck."""
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class RolloutError(RuntimeError):
@@ -63,13 +52,6 @@ class Experience(NamedTuple):
     """Of every environment at the end of the batch: what a resumed training starts from."""
     seconds: float
     """That the slowest worker took."""
-
-
-class _Worker(NamedTuple):
-    index: int
-    envs: range
-    process: subprocess.Popen
-    pipe: Connection
 
 
 class Rollout:
@@ -90,12 +72,24 @@ class Rollout:
         self._shared: Shared | None = None
         self._memory = anonymous_file()
         self._slot = 0
-        self._workers: list[_Worker] = []
+        self._workers: list[WorkerProcess] = []
         try:
             shares = np.array_split(np.arange(experiment.num_envs), count)
             for index, envs in enumerate(shares):
                 share_of_envs = range(int(envs[0]), int(envs[-1]) + 1)
-                self._workers.append(self._start(index, share_of_envs, task))
+                self._workers.append(start(index, share_of_envs, log, self._memory))
+            described = cloudpickle.dumps(task)
+            import_path = list(sys.path)
+            for worker in self._workers:
+                hello = Hello(
+                    experiment.env,
+                    described,
+                    import_path,
+                    worker.index,
+                    worker.envs,
+                    experiment.seed,
+                )
+                self._send(worker, hello)
         except BaseException:
             self.close()
             raise
@@ -130,7 +124,7 @@ class Rollout:
     def restore(self, state: State) -> None:
         """Continue from an `Experience.state`."""
 
-        def own(worker: _Worker) -> Restore:
+        def own(worker: WorkerProcess) -> Restore:
             return Restore({k: v[worker.envs.start : worker.envs.stop] for k, v in state.items()})
 
         self._tell(own)
@@ -178,29 +172,11 @@ class Rollout:
     ) -> None:  # fmt: skip
         self.close()
 
-    def _start(self, index: int, envs: range, task: Task) -> _Worker:
-        ours, theirs = Pipe()
-        with contextlib.closing(theirs), open(self._log, "ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, *map(str, (theirs.fileno(), self._memory, os.getpid()))],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=(theirs.fileno(), self._memory),
-                env=os.environ | SINGLE_THREADED,
-                process_group=0,  # Ctrl-C in a terminal is for the parent alone
-            )  # fmt: skip
-        worker = _Worker(index, envs, process, ours)
-        choice = self._experiment
-        hello = Hello(choice.env, cloudpickle.dumps(task), list(sys.path), index, envs, choice.seed)
-        self._send(worker, hello)
-        return worker
-
-    def _tell(self, request: Callable[[_Worker], Request]) -> None:
+    def _tell(self, request: Callable[[WorkerProcess], Request]) -> None:
         for worker in self._workers:
             self._send(worker, request(worker))
 
-    def _send(self, worker: _Worker, message: tuple) -> None:
+    def _send(self, worker: WorkerProcess, message: tuple) -> None:
         try:
             worker.pipe.send(message)
         except ConnectionError:
@@ -229,7 +205,7 @@ class Rollout:
     def _beats(self) -> bytes:
         return b"" if self._shared is None else self._shared.heartbeat.tobytes()
 
-    def _receive(self, worker: _Worker):
+    def _receive(self, worker: WorkerProcess):
         try:
             reply = worker.pipe.recv()
         except (EOFError, ConnectionError):
@@ -242,7 +218,7 @@ class Rollout:
             raise RolloutError(f"{reply.reason}; log: {self._log}")
         return reply
 
-    def _error(self, worker: _Worker, what: str) -> RolloutError:
+    def _error(self, worker: WorkerProcess, what: str) -> RolloutError:
         first, last = (
             env_seed(self._experiment.seed, i) for i in (worker.envs[0], worker.envs[-1])
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 from shapo.experiment import Experiment
 from shapo.experiments.sweep import child
 from shapo.experiments.sweep.engine import Failure, Row
-from shapo.rollout.rollout import SINGLE_THREADED
+from shapo.rollout.processes import SINGLE_THREADED
 
 PROGRAM = "from shapo.experiments.sweep.child import main; main()"
 GRACE = 10.0

@@ -14,7 +14,7 @@ from shapo.experiments.sweep.local import Local
 from shapo.experiments.sweep.pace import Pace
 from shapo.experiments.sweep.plan import Job, Plan, plan
 from shapo.experiments.sweep.screen import Screen, plan_table, screen, summary
-from shapo.rollout.rollout import available_cores
+from shapo.rollout.processes import available_cores
 
 ENGINES = ("local", "ray")
 ATTEMPTS = {"bad input": 1, "error": 2, "lost": 10}

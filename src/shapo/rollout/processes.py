@@ -1,0 +1,45 @@
+"""Starting worker processes, and how many make sense."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
+from typing import NamedTuple
+
+SINGLE_THREADED = {
+    name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+}  # fmt: skip
+"""Workers are the parallelism; threads inside them would only fight over the same cores."""
+PROGRAM = "import sys; from shapo.rollout.worker import main; main(*map(int, sys.argv[1:]))"
+
+
+class WorkerProcess(NamedTuple):
+    """A worker process, seen from its parent."""
+
+    index: int
+    envs: range
+    process: subprocess.Popen
+    pipe: Connection
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def start(index: int, envs: range, log: Path, memory: int) -> WorkerProcess:
+    """A worker that waits for its `Hello`; `memory` is a descriptor that it inherits, `log` gets what it prints."""
+    ours, theirs = Pipe()
+    with contextlib.closing(theirs), open(log, "ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *map(str, (theirs.fileno(), memory, os.getpid()))],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=(theirs.fileno(), memory),
+            env=os.environ | SINGLE_THREADED,
+            process_group=0,  # Ctrl-C in a terminal is for the parent alone
+        )
+    return WorkerProcess(index, envs, process, ours)
