@@ -80,10 +80,13 @@ def test_a_damaged_checkpoint_is_passed_over(whole, stopped, tmp_path, damage):
     content = bytearray(newer.read_bytes())
     if damage == "flipped":
         content[len(content) // 2] ^= 4
-    for path in (newer, older) if damage == "all gone" else (newer,):
+    damaged = (newer, older) if damage == "all gone" else (newer,)
+    for path in damaged:
         path.write_bytes(bytes(content if damage == "flipped" else content[:100]))
-    with pytest.warns(UserWarning, match=r"000002\.safetensors is damaged"):
+    with pytest.warns(UserWarning) as said:
         go_on()
+    for path, each in zip(damaged, said, strict=True):
+        assert f"{path} is damaged" in str(each.message)
     same_files(tmp_path / "run", whole)
 
 
