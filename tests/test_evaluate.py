@@ -60,6 +60,8 @@ def test_film_shows_one_episode():
     frames = list(film(POLICY, Toy(1), size=16))
     ((_, _, length, _),) = play(0, 1)
     assert len(frames) == length and frames[0].shape == (16, 16, 3)
+    fewer = list(film(POLICY, Toy(1), size=16, every=3))
+    np.testing.assert_array_equal(fewer, frames[::3])
 
 
 def test_no_episodes_is_an_error():

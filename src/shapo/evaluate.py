@@ -1,12 +1,13 @@
 """Measuring a trained policy: whole episodes from seeds that training never saw."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.envs.protocol import BatchEnv, Step
+from shapo.envs.protocol import BatchEnv
 from shapo.policies import Policy
 
 SEEDS = 4_000_000_000
@@ -67,7 +68,10 @@ def evaluate(
         np.zeros((num_envs, env.num_costs)),
         np.zeros(num_envs, int),
     )
-    for step in _steps(env, policy, SEEDS + seed, rng):
+    obs = env.reset(SEEDS + seed)
+    while left.any():
+        step = env.step(policy.act(obs, rng))
+        obs = step.obs
         returns += step.reward if step.task_reward is None else step.task_reward
         costs += step.cost.reshape(num_envs, -1)
         length += 1
@@ -76,31 +80,28 @@ def evaluate(
                 finished.append((returns[i], costs[i].copy(), length[i], step.terminated[i]))
                 left[i] -= 1
             returns[i], costs[i], length[i] = 0.0, 0.0, 0
-        if not left.any():
-            break
     env.close()
     return Evaluation._make(map(np.array, zip(*finished, strict=True)))
 
 
 def film(
-    policy: Policy, env: BatchEnv, seed: int = 0, stochastic: bool = False, size: int = 480
+    policy: Policy,
+    env: BatchEnv,
+    seed: int = 0,
+    stochastic: bool = False,
+    size: int = 480,
+    every: int = 1,
 ) -> Iterator[NDArray[np.uint8]]:
-    """One episode of the first environment of `env`, frame by frame."""
+    """One episode of the first environment of `env`, a frame before every so many steps."""
     rng = np.random.default_rng(seed) if stochastic else None
-    for step in _steps(env, policy, SEEDS + seed, rng):
-        yield env.render(0, size, size)
+    obs = env.reset(SEEDS + seed)
+    for number in itertools.count():
+        if number % every == 0:
+            yield env.render(0, size, size)
+        step = env.step(policy.act(obs, rng))
+        obs = step.obs
         if step.terminated[0] or step.truncated[0]:
             return
-
-
-def _steps(
-    env: BatchEnv, policy: Policy, seed: int, rng: np.random.Generator | None
-) -> Iterator[Step]:
-    obs = env.reset(seed)
-    while True:
-        step = env.step(policy.act(obs, rng))
-        yield step
-        obs = step.obs
 
 
 def _standard_error(values: NDArray) -> float:

@@ -1,11 +1,10 @@
 """`shapo play`: a film of a trained policy."""
 
 import argparse
-import itertools
 from pathlib import Path
 from typing import Any
 
-from shapo.parsing import Parser, whole_number
+from shapo.parsing import Parser, at_least_one, whole_number
 
 EXAMPLES = """\
 examples:
@@ -24,10 +23,10 @@ def describe(parser: Parser) -> None:
         "--seed", type=whole_number, default=0, metavar="INT", help="decides the episode [0]"
     )
     parser.add_argument(
-        "--every", type=whole_number, default=2, metavar="INT", help="film every so many steps [2]"
+        "--every", type=at_least_one, default=2, metavar="INT", help="film every so many steps [2]"
     )
     parser.add_argument(
-        "--size", type=whole_number, default=480, metavar="INT", help="pixels per side [480]"
+        "--size", type=at_least_one, default=480, metavar="INT", help="pixels per side [480]"
     )
     parser.add_argument("--stochastic", action="store_true", default=False, help="sample actions")
 
@@ -51,10 +50,10 @@ def run(options: argparse.Namespace) -> None:
     )
     out = options.out if "out" in options else options.run / "episode.mp4"
     settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
-    frames = film(policy, env, options.seed, options.stochastic, options.size)
+    frames = film(policy, env, options.seed, options.stochastic, options.size, options.every)
     video: Any = imageio.get_writer(out, fps=30, **settings)
     with video:
-        for frame in itertools.islice(frames, 0, None, options.every):
+        for frame in frames:
             video.append_data(frame)
     env.close()
     print(f"film={out}")
