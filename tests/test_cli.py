@@ -163,10 +163,12 @@ def test_play(capsys, run, monkeypatch, tmp_path):
 
     monkeypatch.chdir(HERE)
     code, out, _ = shapo(
-        capsys, "play", run[0], "--out", tmp_path / "film.gif", "--size", "32", "--every", "5"
+        capsys, "play", run[0], "--out", tmp_path / "film.gif", "--size", "256", "--every", "5"
     )
     assert code == 0 and str(tmp_path / "film.gif") in out
-    assert len(imageio.mimread(tmp_path / "film.gif")) == 5  # 25 steps
+    assert (
+        len(imageio.mimread(tmp_path / "film.gif")) == 5
+    )  # of 25 steps; a GIF keeps no frame that looks like the one before
 
 
 def test_compare(capsys, tmp_path, monkeypatch):
