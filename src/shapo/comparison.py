@@ -146,5 +146,5 @@ def _rounded(value: float, spread: float, sign: str = "") -> str:
     """A number to the decimals at which its spread has two digits; more would say nothing."""
     if not np.isfinite(value) or spread <= 0 or not np.isfinite(spread):
         return f"{value:{sign}.4g}"
-    decimals = 1 - math.floor(math.log10(spread))
-    return f"{round(float(value), decimals):{sign},.{max(decimals, 0)}f}"
+    decimals = max(0, 1 - math.floor(math.log10(spread)))
+    return f"{value:{sign},.{decimals}f}"
