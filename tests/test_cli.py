@@ -67,6 +67,10 @@ def test_each_command_teaches(capsys, name):
         (["evaluate"], "required: RUN"),
         (["compare", "--seeds", "0"], "at least one"),
         (["bench", "train", "--iterations", "2"], "the first ones compile"),
+        (
+            ["bench", "train", "--env", "Pendulum-v1"],
+            "Pendulum-v1: step() returned no info['cost']",
+        ),
         (["train", "--env", "nowhere:Maze"], "cannot import nowhere"),
         (["train", "--num-envs", "0"], "num_envs is 0"),
     ],

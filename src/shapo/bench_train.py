@@ -8,6 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from shapo.envs.registry import IDS, canonical
 from shapo.experiment import Experiment
 from shapo.rollout.processes import available_cores
 from shapo.training import train
@@ -21,7 +22,8 @@ def measure_training(experiment: Experiment, iterations: int) -> dict[str, objec
     """Train for a few iterations, records and checkpoints included, and say what took how long.
 
     Seconds per iteration are medians. `wait` is the time in which the learner had nothing to do but wait for the
-    workers, so the collecting that overlaps with fitting does not show.
+    workers, so the collecting that overlaps with fitting does not show. Only our own environments have a bare physics
+    to compare with.
     """
     if iterations <= SETTLING:
         raise ValueError(
@@ -29,7 +31,9 @@ def measure_training(experiment: Experiment, iterations: int) -> dict[str, objec
         )
     experiment = experiment.replace(steps=iterations * experiment.batch_steps)
     cores = available_cores()
-    before = bare_physics(experiment.env, cores)
+    # Before and after, because a machine that others use as well changes its speed within a minute.
+    ours = canonical(experiment.env) in IDS
+    physics = [bare_physics(experiment.env, cores)] if ours else []
     begin = time.perf_counter()
     seen: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -45,9 +49,7 @@ def measure_training(experiment: Experiment, iterations: int) -> dict[str, objec
         name: statistics.median(columns[f"time/{name}"][SETTLING:])
         for name in ("wait", "actor", "critics", "rest")
     }
-    # Before and after, because a machine that others use as well changes its speed within a minute.
-    physics = (before + bare_physics(experiment.env, cores)) / 2
-    return {
+    found: dict[str, object] = {
         "env": experiment.env,
         "algo": experiment.algo,
         "gradient": experiment.gradient,
@@ -56,9 +58,12 @@ def measure_training(experiment: Experiment, iterations: int) -> dict[str, objec
         "seconds_per_iteration": split,
         "first_iteration_seconds": seen[0],
         "cores": cores,
-        "bare_physics_steps_per_second": physics,
-        "ratio_to_bare_physics": speed / physics,
     }
+    if ours:
+        physics.append(bare_physics(experiment.env, cores))
+        bare = statistics.mean(physics)
+        found |= {"bare_physics_steps_per_second": bare, "ratio_to_bare_physics": speed / bare}
+    return found
 
 
 def bare_physics(env: str, processes: int) -> float:
