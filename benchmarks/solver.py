@@ -16,14 +16,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from shapo import envs, gaussian, load, networks
-from shapo.acting import Actor
-from shapo.advantages import gae, standardise
-from shapo.networks import Layer
-from shapo.normalization import normalize
-from shapo.steps import FisherSolver
-from shapo.surrogates import Samples, surrogate
-from shapo.trees import add, dot, norm
+from shapo import envs, load
+from shapo.learning.advantages import gae, standardise
+from shapo.learning.normalization import normalize
+from shapo.rollout.acting import Actor
+from shapo.rules import gaussian, networks
+from shapo.rules.networks import Layer
+from shapo.rules.steps import FisherSolver
+from shapo.rules.surrogates import Samples, surrogate
+from shapo.rules.trees import add, dot, norm
 
 STEPS, ENVS, REPEATS, DAMPING = 1000, 20, 9, 0.1
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shapo.experiment import Experiment
-from shapo.learner import Learner
+from shapo.learning.learner import Learner
 from shapo.types import Batch
 
 STEPS, ENVS, OBS, ACT = 1000, 20, 60, 2

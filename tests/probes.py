@@ -8,8 +8,8 @@ multiplier that balances a cost, would grow without bound as the policy becomes 
 
 import numpy as np
 
-from shapo.acting import Actor
-from shapo.normalization import normalize
+from shapo.learning.normalization import normalize
+from shapo.rollout.acting import Actor
 from shapo.types import Batch
 
 LENGTH, ENVS, STEPS = 20, 25, 40

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import pytest
 
-from shapo import cli, envs, presets, training
+from shapo import envs, presets, training
+from shapo.cli import main as cli
+from shapo.cli.parsing import Parser, experiment_choices
 from shapo.experiment import Experiment
 from shapo.experiments.figures import FIGURES
-from shapo.parsing import Parser, experiment_choices
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -117,7 +118,7 @@ def test_commands_are_understood(page, capsys, workplace):
 
 def parsed(name, words):
     parser = Parser(prog=f"shapo {name}")
-    importlib.import_module(f"shapo.commands.{name}").describe(parser)
+    importlib.import_module(f"shapo.cli.commands.{name}").describe(parser)
     return parser.parse_args(words)
 
 

@@ -5,9 +5,9 @@ import pytest
 from test_acting import make_actor
 from toy_env import Toy
 
-from shapo.acting import ActionScale
 from shapo.evaluate import SEEDS, evaluate, film
-from shapo.policies import Policy
+from shapo.rollout.acting import ActionScale
+from shapo.runs.policies import Policy
 
 POLICY = Policy(make_actor((3, 8, 2), seed=4), ActionScale(np.zeros(2), np.ones(2)), "Toy")
 

@@ -5,7 +5,7 @@ import pytest
 from probes import BEST_WITHIN_LIMIT, COST_LIMIT, collect
 
 from shapo.experiment import Experiment
-from shapo.learner import Learner
+from shapo.learning.learner import Learner
 
 ITERATIONS = 150
 CONSTRAINED = ["trpo-lagrangian", "trpo-pid", "crpo", "cpo", "ppo-lagrangian"]

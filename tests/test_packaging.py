@@ -78,7 +78,9 @@ print("fine")
 
 def test_python_m_shapo_is_shapo():
     assert run("-m", "shapo", "--version") == f"{version('shapo')}\n"
-    assert run("-m", "shapo", "--help") == run("-c", "from shapo.cli import main; main(['--help'])")
+    assert run("-m", "shapo", "--help") == run(
+        "-c", "from shapo.cli.main import main; main(['--help'])"
+    )
 
 
 def test_constraints_cover_what_is_declared():

@@ -12,12 +12,12 @@ from toy_env import Toy
 import shapo
 from shapo.algorithms import trpo
 from shapo.experiment import Experiment
-from shapo.gradients import Sam
-from shapo.learner import Learner
-from shapo.ledger import Ledger
-from shapo.records import WeightsAndBiases
+from shapo.learning.learner import Learner
 from shapo.rollout.collector import Collector
 from shapo.rollout.worker import SEEDS, env_seed
+from shapo.rules.gradients import Sam
+from shapo.runs.ledger import Ledger
+from shapo.runs.recorders import WeightsAndBiases
 from shapo.training import default_folder, train
 from shapo.types import Batch
 

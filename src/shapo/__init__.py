@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shapo import algorithms, envs, presets
     from shapo.experiment import Experiment
-    from shapo.gradients import Plain, Sam, Shapo
-    from shapo.policies import Policy, load
-    from shapo.runs import Run
+    from shapo.rules.gradients import Plain, Sam, Shapo
+    from shapo.runs.folder import Run
+    from shapo.runs.policies import Policy, load
     from shapo.training import train
 
 _HOME = {
     "Experiment": "shapo.experiment",
-    "Plain": "shapo.gradients",
-    "Policy": "shapo.policies",
-    "Run": "shapo.runs",
-    "Sam": "shapo.gradients",
-    "Shapo": "shapo.gradients",
-    "load": "shapo.policies",
+    "Plain": "shapo.rules.gradients",
+    "Policy": "shapo.runs.policies",
+    "Run": "shapo.runs.folder",
+    "Sam": "shapo.rules.gradients",
+    "Shapo": "shapo.rules.gradients",
+    "load": "shapo.runs.policies",
     "train": "shapo.training",
 }
 _MODULES = ("algorithms", "envs", "presets")

@@ -1,5 +1,5 @@
 """`python -m shapo` is `shapo`."""
 
-from shapo.cli import main
+from shapo.cli.main import main
 
 main()

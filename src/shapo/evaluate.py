@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.envs.protocol import BatchEnv
-from shapo.policies import Policy
+from shapo.runs.policies import Policy
 
 SEEDS = 4_000_000_000
 """Evaluation draws its environment seeds from here on, above those of training and warm-up."""

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.checkpoints import Checkpoint
 from shapo.experiment import Experiment
-from shapo.ledger import Ledger
-from shapo.policies import Policy
-from shapo.records import Recorder, TensorBoard
-from shapo.rollout import EnvFactory, Rollout, RolloutError, Task
-from shapo.rollout.rollout import PATIENCE
-from shapo.runs import Run, RunWriter
-from shapo.stopwatch import Stopwatch
+from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
+from shapo.rollout.task import EnvFactory, Task
+from shapo.runs.checkpoints import Checkpoint
+from shapo.runs.folder import Run, RunWriter
+from shapo.runs.ledger import Ledger
+from shapo.runs.policies import Policy
+from shapo.runs.recorders import Recorder, TensorBoard
+from shapo.runs.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
@@ -139,8 +139,8 @@ def _iterate(
     recorders: MakeRecorders,
 ) -> None:
     # Here and not above: importing JAX takes as long as the workers need to start, and both can happen at once.
-    from shapo.learner import Learner
-    from shapo.leaves import flatten, unflatten, use_compilation_cache
+    from shapo.learning.learner import Learner
+    from shapo.learning.leaves import flatten, unflatten, use_compilation_cache
 
     use_compilation_cache()
     experiment = run.experiment

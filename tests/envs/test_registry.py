@@ -6,7 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from shapo import bench_env, envs
+from shapo import envs
+from shapo.bench import env as bench_env
 from shapo.envs import navigation
 from shapo.envs.registry import NAVIGATION
 

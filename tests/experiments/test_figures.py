@@ -13,7 +13,7 @@ import scipy.stats
 from matplotlib.patches import Ellipse
 from synthetic import write_run
 
-from shapo import cli
+from shapo.cli import main as cli
 from shapo.experiments import figures, style, table
 from shapo.experiments.figures import drawing, runtime
 from shapo.experiments.figures.figure import Arm, Result, gather, need, provenance

@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 from synthetic import write_run
 
-from shapo import cli
+from shapo.cli import main as cli
 from shapo.experiment import Experiment
 from shapo.experiments import report, table
 

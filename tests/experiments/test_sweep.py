@@ -13,7 +13,7 @@ import pytest
 from synthetic import write_run
 from test_resume import same_files
 
-from shapo import cli
+from shapo.cli import main as cli
 from shapo.experiment import Experiment
 from shapo.experiments import sweep
 from shapo.experiments.sweep import mirror

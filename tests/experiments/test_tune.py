@@ -5,9 +5,10 @@ import math
 import pytest
 from synthetic import write_run
 
-from shapo import cli, presets
-from shapo.experiments.table import read_runs
+from shapo import presets
+from shapo.cli import main as cli
 from shapo.experiments.tune import RHO_CRITIC, grid, weigh
+from shapo.runs.reading import read_runs
 
 CHOICES = {"env": "SafetyPointGoal1-v0", "algo": "trpo-pid", "steps": 60_000}
 

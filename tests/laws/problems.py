@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from shapo import gaussian, networks
-from shapo.advantages import centre, standardise
-from shapo.surrogates import Samples
+from shapo.learning.advantages import centre, standardise
+from shapo.rules import gaussian, networks
+from shapo.rules.surrogates import Samples
 from shapo.types import Progress
 
 OBS, ACT, ROWS = 3, 2, 120

@@ -4,13 +4,13 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from laws.problems import flat, policy, progress, samples
+from problems import flat, policy, progress, samples
 
-from shapo import gaussian, networks, trees
-from shapo.geometry import Behaviour, Guess, Metric, backtrack, euclidean, fisher, steepest
-from shapo.gradients import Plain, Sam, Shapo
-from shapo.steps import thinned
-from shapo.surrogates import policy_behaviour, surrogate
+from shapo.rules import gaussian, networks, trees
+from shapo.rules.geometry import Behaviour, Guess, Metric, backtrack, euclidean, fisher, steepest
+from shapo.rules.gradients import Plain, Sam, Shapo
+from shapo.rules.steps import thinned
+from shapo.rules.surrogates import policy_behaviour, surrogate
 
 EXACT = {"iterations": 500, "tolerance": 1e-13}
 

@@ -12,13 +12,13 @@ import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from laws.problems import flat, policy, progress, samples
+from problems import flat, policy, progress, samples
 
 from shapo.algorithms import cpo, crpo, ppo, ppo_lagrangian, saute, trpo, trpo_lagrangian, trpo_pid
-from shapo.gradients import Plain, Sam, Shapo
-from shapo.multipliers import Pid
-from shapo.schedules import Alpha, Decay, EffectiveAlpha
-from shapo.steps import FisherSolver
+from shapo.rules.gradients import Plain, Sam, Shapo
+from shapo.rules.multipliers import Pid
+from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha
+from shapo.rules.steps import FisherSolver
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from laws.problems import progress
+from problems import progress
 
-from shapo.geometry import fisher, steepest
-from shapo.gradients import Shapo
-from shapo.networks import Layer, Policy
-from shapo.surrogates import Samples, policy_behaviour, surrogate
+from shapo.rules.geometry import fisher, steepest
+from shapo.rules.gradients import Shapo
+from shapo.rules.networks import Layer, Policy
+from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -22,13 +22,13 @@ from typing import NamedTuple, Protocol
 import jax.numpy as jnp
 from jax import Array
 
-from shapo import trees
-from shapo.geometry import backtrack
-from shapo.gradients import Gradient, Metrics, Plain
-from shapo.networks import Policy
-from shapo.objectives import as_limits
-from shapo.steps import FisherSolver, check_positive, named
-from shapo.surrogates import Samples, policy_behaviour, surrogate
+from shapo.rules import trees
+from shapo.rules.geometry import backtrack
+from shapo.rules.gradients import Gradient, Metrics, Plain
+from shapo.rules.networks import Policy
+from shapo.rules.objectives import as_limits
+from shapo.rules.steps import FisherSolver, check_positive, named
+from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
 from shapo.types import Progress
 
 RECOVERY, FREE, BOUND = 0, 1, 2

@@ -7,9 +7,9 @@ so the worst nearby policy is the one with *higher* cost.
 """
 
 from shapo.algorithms.search import PolicySearch
-from shapo.gradients import Gradient, Plain
-from shapo.objectives import Switching, as_limits
-from shapo.steps import FisherSolver, TrustRegion
+from shapo.rules.gradients import Gradient, Plain
+from shapo.rules.objectives import Switching, as_limits
+from shapo.rules.steps import FisherSolver, TrustRegion
 
 
 def crpo(

@@ -14,9 +14,9 @@ from jax import Array
 from shapo.algorithms.search import Algorithm
 from shapo.envs.protocol import BatchEnv
 from shapo.envs.saute import Saute as SauteEnv
-from shapo.gradients import Metrics
-from shapo.networks import Policy
-from shapo.surrogates import Samples
+from shapo.rules.gradients import Metrics
+from shapo.rules.networks import Policy
+from shapo.rules.surrogates import Samples
 from shapo.types import Progress
 
 

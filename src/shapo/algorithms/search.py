@@ -5,11 +5,11 @@ from typing import Any, NamedTuple, Protocol
 
 from jax import Array
 
-from shapo.gradients import Metrics
-from shapo.networks import Policy
-from shapo.objectives import Objective
-from shapo.steps import Step, named
-from shapo.surrogates import Samples
+from shapo.rules.gradients import Metrics
+from shapo.rules.networks import Policy
+from shapo.rules.objectives import Objective
+from shapo.rules.steps import Step, named
+from shapo.rules.surrogates import Samples
 from shapo.types import Progress
 
 

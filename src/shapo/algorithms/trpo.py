@@ -6,9 +6,9 @@ With `gradient=Shapo(δ_down)`, g is measured at θ − U_F(g, δ_down) instead:
 """
 
 from shapo.algorithms.search import PolicySearch
-from shapo.gradients import Gradient, Plain
-from shapo.objectives import RewardOnly
-from shapo.steps import FisherSolver, TrustRegion
+from shapo.rules.gradients import Gradient, Plain
+from shapo.rules.objectives import RewardOnly
+from shapo.rules.steps import FisherSolver, TrustRegion
 
 
 def trpo(

@@ -4,10 +4,10 @@
 """
 
 from shapo.algorithms.search import PolicySearch
-from shapo.gradients import Gradient, Plain
-from shapo.multipliers import Ascent
-from shapo.objectives import Lagrangian, as_limits
-from shapo.steps import FisherSolver, TrustRegion
+from shapo.rules.gradients import Gradient, Plain
+from shapo.rules.multipliers import Ascent
+from shapo.rules.objectives import Lagrangian, as_limits
+from shapo.rules.steps import FisherSolver, TrustRegion
 
 
 def trpo_lagrangian(

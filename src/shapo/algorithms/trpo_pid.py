@@ -6,10 +6,10 @@ clamped at 0 (as in SafePO and OmniSafe) and that the first update already sees 
 """
 
 from shapo.algorithms.search import PolicySearch
-from shapo.gradients import Gradient, Plain
-from shapo.multipliers import Pid
-from shapo.objectives import Lagrangian, as_limits
-from shapo.steps import FisherSolver, TrustRegion
+from shapo.rules.gradients import Gradient, Plain
+from shapo.rules.multipliers import Pid
+from shapo.rules.objectives import Lagrangian, as_limits
+from shapo.rules.steps import FisherSolver, TrustRegion
 
 
 def trpo_pid(

@@ -8,7 +8,7 @@ import numpy as np
 
 from shapo.experiment import Experiment
 from shapo.experiments.statistics import Interval, paired_difference, probability_of_improvement
-from shapo.experiments.table import Run
+from shapo.runs.reading import Run
 
 NOT_A_CHOICE = ("env", "algo", "gradient", "seed", "steps", "workers")
 """Fields that are named otherwise or do not make another method."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shapo.experiment import Experiment
 from shapo.experiments.groups import Group, comparisons, grouped
-from shapo.experiments.table import Run, Runs, mean_curve, read_episodes, read_runs
+from shapo.runs.reading import Run, Runs, mean_curve, read_episodes, read_runs
 
 CURVES = {
     "reward/episode": "Return per episode",

@@ -13,7 +13,7 @@ import numpy as np
 from shapo import presets
 from shapo.experiment import Experiment
 from shapo.experiments.statistics import hypervolume, pareto_front, standard_error
-from shapo.experiments.table import Run
+from shapo.runs.reading import Run
 
 PESSIMISM = (1e-5, 1e-3)
 """Both ends of the paper's range of delta_down, per action dimension."""

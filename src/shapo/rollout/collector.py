@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.acting import ActionScale, Actor, Forward
 from shapo.envs.protocol import BatchEnv
+from shapo.rollout.acting import ActionScale, Actor, Forward
 from shapo.types import Batch, Episodes
 
 WARM_UP = 2**32 - 1

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.acting import ActionScale, Actor
+from shapo.rollout.acting import ActionScale, Actor
 from shapo.rollout.sharing import Shape
 from shapo.types import Episodes
 

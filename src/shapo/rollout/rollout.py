@@ -14,7 +14,7 @@ import cloudpickle
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.acting import Actor
+from shapo.rollout.acting import Actor
 from shapo.rollout.messages import (
     Allocate,
     Collect,

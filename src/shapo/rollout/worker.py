@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 
 import cloudpickle
 
-from shapo.acting import ActionScale
+from shapo.rollout.acting import ActionScale
 from shapo.rollout.collector import Collector, NotFinite
 from shapo.rollout.messages import (
     Allocate,

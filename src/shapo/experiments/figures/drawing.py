@@ -16,7 +16,7 @@ from shapo.experiments.figures.figure import Result
 from shapo.experiments.figures.tasks import TASKS
 from shapo.experiments.statistics import pareto_front, standard_error
 from shapo.experiments.style import FAINT, Look, steps_text
-from shapo.experiments.table import mean_curve
+from shapo.runs.reading import mean_curve
 
 LABELS = {
     "reward/episode": "return",

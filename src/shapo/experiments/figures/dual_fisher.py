@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.patheffects import withStroke
 
-from shapo.analysis import most_likely_below_quantile, radius_of_alpha
 from shapo.experiments.figures.figure import Figure, Result
 from shapo.experiments.style import BLUE, GREY, VERMILION
+from shapo.rules.analysis import most_likely_below_quantile, radius_of_alpha
 
 FISHER = np.array([[1.6, 0.7], [0.7, 0.9]])
 GRADIENT = np.array([0.55, 1.0])

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 
 from shapo.experiment import Experiment
 from shapo.experiments.style import Look, steps_text
-from shapo.experiments.table import Run
+from shapo.runs.reading import Run
 
 ASSUMED_SPEED = 10_000.0
 """Steps per second, until a run on the same task has been measured."""

@@ -6,10 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from shapo.analysis import gaussian_gradient, gaussian_shapo_gradient
 from shapo.experiments.figures import drawing
 from shapo.experiments.figures.figure import Figure, Result
 from shapo.experiments.style import FAINT, PLAIN, SHAPO
+from shapo.rules.analysis import gaussian_gradient, gaussian_shapo_gradient
 
 RADIUS = 0.005
 

@@ -17,8 +17,8 @@ from shapo.experiments.figures.figure import (
     provenance,
 )
 from shapo.experiments.figures.registry import FIGURES
-from shapo.experiments.table import Runs, read_runs
-from shapo.parsing import nearest
+from shapo.runs.reading import Runs, read_runs
+from shapo.words import nearest
 
 
 class NothingToDraw(Exception):

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 from shapo.experiments.figures.figure import Arm, Figure, Result
 from shapo.experiments.figures.tasks import POINT_GOAL, published
 from shapo.experiments.style import PLAIN, SHAPO, steps_text
-from shapo.experiments.table import Run
+from shapo.runs.reading import Run
 
 
 class Row(NamedTuple):

@@ -6,10 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from shapo.analysis import alpha_of_radius, radius_of_alpha
 from shapo.experiments.figures import drawing
 from shapo.experiments.figures.figure import Figure, Result
 from shapo.experiments.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION
+from shapo.rules.analysis import alpha_of_radius, radius_of_alpha
 
 LINES = ("-", (0, (5, 1.2)), (0, (1, 1.1)), (0, (6, 1.2, 1, 1.2)), (0, (3, 1, 1, 1, 1, 1)))
 COLOURS = (BLACK, BLUE, VERMILION, GREEN, PURPLE, ORANGE)

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.engine import Failure
-from shapo.runs import RunInUse
+from shapo.runs.folder import RunInUse
 from shapo.training import train
 
 

@@ -23,7 +23,7 @@ import yaml
 
 from shapo import presets
 from shapo.experiment import Experiment
-from shapo.parsing import nearest, real_number, whole_number
+from shapo.words import nearest, real_number, whole_number
 
 HINTS = typing.get_type_hints(Experiment)
 FIELDS = tuple(field.name for field in dataclasses.fields(Experiment))

@@ -8,7 +8,7 @@ checkpoint here finds at least the rows it speaks of.
 from pathlib import Path
 from typing import NamedTuple
 
-from shapo.checkpoints import write_atomically
+from shapo.runs.files import write_atomically
 
 REPLACED = (".safetensors", ".json")
 CHECKPOINTS = "checkpoints"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shapo import envs
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.naming import run_names
-from shapo.runs import Run
+from shapo.runs.folder import Run
 
 
 class Job(NamedTuple):

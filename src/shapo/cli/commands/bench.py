@@ -1,0 +1,58 @@
+"""`shapo bench`: speed, of an environment alone or of a whole training."""
+
+import argparse
+import json
+
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, one_of
+from shapo.words import real_number, whole_number
+
+EXAMPLES = """\
+examples:
+  shapo bench train --env SafetyPointGoal1-v0 --algo trpo-pid --gradient shapo --iterations 20 --json
+      Steps per second of a whole training, and where the time goes.
+  shapo bench env --env Ant-v4 --seconds 10
+      Steps per second of one process on one core, beside the physics alone.
+"""
+
+
+def describe(parser: Parser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "what", type=one_of(["env", "train"]), metavar="{env,train}", help="what to measure"
+    )
+    parser.add_argument(
+        "--iterations", type=whole_number, default=20, metavar="INT", help="of a training [20]"
+    )
+    parser.add_argument(
+        "--seconds", type=real_number, default=5.0, metavar="FLOAT", help="of stepping [5]"
+    )
+    parser.add_argument(
+        "--policy", type=one_of(["random", "seek"]), default="random", metavar="{random,seek}",
+        help="who acts in a bare environment [random]",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", default=False, help="print one JSON object")
+    add_experiment_options(parser, without=("steps",))
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure and print."""
+    from shapo import presets
+
+    experiment = presets.experiment(**experiment_choices(options))
+    if options.what == "env":
+        from shapo.bench.env import measure
+
+        found = measure(
+            experiment.env, options.seconds, options.policy, experiment.num_envs, experiment.seed
+        )
+    else:
+        from shapo.bench.train import measure_training
+
+        found = measure_training(experiment, options.iterations)
+    if options.json:
+        print(json.dumps(found))
+        return
+    for name, value in found.items():
+        if isinstance(value, dict):
+            value = "  ".join(f"{part} {seconds:.3f}" for part, seconds in value.items())
+        print(f"{name:>30}  {value:,.4g}" if isinstance(value, float) else f"{name:>30}  {value}")

@@ -1,0 +1,69 @@
+"""`shapo compare`: is SHAPO better here?"""
+
+import argparse
+import json
+from pathlib import Path
+
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
+from shapo.words import whole_number
+
+EXAMPLES = """\
+examples:
+  shapo compare --env SafetyPointGoal1-v0 --algo trpo-pid --steps 1e6 --seeds 1
+      One run without and one with SHAPO; about two minutes on two cores.
+  shapo compare --env Ant-v4 --algo crpo --seeds 5 --out runs/ant-crpo
+      The published five seeds. Interrupted? The same command goes on where it stopped.
+
+Prints a table (mean ± standard error, and the paired difference with its 95 % interval) and saves a picture.
+"""
+
+
+def describe(parser: Parser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--seeds", type=whole_number, default=3, metavar="INT", help="runs of each kind [3]"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=None, help="folder of the runs [runs/compare-ENV-ALGO]"
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        default=False,
+        help="also print the numbers as one JSON object",
+    )
+    add_experiment_options(parser, without=("gradient", "critic_gradient", "seed"))
+
+
+def run(options: argparse.Namespace) -> None:
+    """Train what is missing, then show the difference."""
+    from rich.console import Console
+
+    from shapo import presets
+    from shapo.experiments import style
+    from shapo.experiments.comparison import Side, picture, summary, table
+    from shapo.runs.folder import Run
+    from shapo.runs.panel import screen
+    from shapo.training import train
+
+    if options.seeds < 1:
+        raise ValueError(f"--seeds is {options.seeds}; at least one is needed")
+    choices = experiment_choices(options)
+    first = presets.experiment(**choices)
+    folder = options.out or Path("runs") / f"compare-{first.env}-{first.algo}".replace("/", "-")
+    runs: dict[str, list[Run]] = {"plain": [], "shapo": []}
+    for seed in range(options.seeds):
+        for gradient, done in runs.items():
+            experiment = presets.experiment(**choices, gradient=gradient, seed=seed)
+            place = folder / f"{gradient}-seed{seed}"
+            with screen(experiment) as watch:
+                begun = (place / "config.json").exists()
+                done.append(train(experiment, place, resume=begun, watch=watch))
+    base = Side("vanilla", style.PLAIN, runs["plain"])
+    other = Side("SHAPO", style.SHAPO, runs["shapo"])
+    path = folder / "comparison.png"
+    picture(base, other, path)
+    Console().print(table(base, other))
+    if options.json:
+        print(json.dumps(summary(base, other)))
+    print(f"picture={path}")

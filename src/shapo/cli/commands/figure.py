@@ -1,0 +1,41 @@
+"""`shapo figure`: the figures and tables of the paper."""
+
+import argparse
+from pathlib import Path
+
+from shapo.cli.parsing import Parser
+from shapo.words import at_least_one
+
+EXAMPLES = """\
+examples:
+  shapo figure list
+      Every figure, and what it needs.
+  shapo figure gaussian-gradients schedule-curves
+      Drawn at once: they need no run.
+  shapo figure main --runs runs
+      Drawn from the runs there are; says which are missing and how long they would take.
+  shapo figure runtime --run --steps 1e6 --seeds 2
+      A smaller version, trained first.
+"""
+
+
+def describe(parser: Parser) -> None:
+    """Declare the options."""
+    add = parser.add_argument
+    add("names", nargs="+", metavar="NAME", help="figures to draw, `all` or `list`")
+    add("--runs", default=Path("runs"), type=Path, help="folder that holds the runs [runs]")
+    add("--out", default=Path("figures"), type=Path, help="folder for the pictures [figures]")
+    add("--run", action="store_true", default=False, help="first train what is missing")
+    add("--steps", type=at_least_one, default=None, help="length of a run, not the paper's")
+    add("--seeds", type=at_least_one, default=None, help="seeds per configuration, not the paper's")
+
+
+def run(options: argparse.Namespace) -> None:
+    """List or draw."""
+    from shapo.experiments import figures
+
+    if "list" in options.names:
+        print(figures.listing())
+        return
+    order = figures.Order(options.runs, options.out, options.run, options.steps, options.seeds)
+    figures.make(options.names, order)

@@ -1,0 +1,31 @@
+"""`shapo report`: one HTML page about any number of runs."""
+
+import argparse
+from pathlib import Path
+
+from shapo.cli.parsing import Parser
+
+EXAMPLES = """\
+examples:
+  shapo report runs
+      All runs below a folder, as report.html: open it, send it, it needs nothing else.
+  shapo report runs/demo runs/other -o week.html --title "This week"
+"""
+
+
+def describe(parser: Parser) -> None:
+    """Declare the options."""
+    add = parser.add_argument
+    add("runs", nargs="+", metavar="RUNS", help="run folders, or folders of runs")
+    add("-o", "--out", type=Path, default=Path("report.html"), help="the page [report.html]")
+    add("--title", default="shapo report", help="its title [shapo report]")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the page."""
+    from shapo.experiments import report
+
+    found = report.write(options.runs, options.out, options.title)
+    for folder, reason in found.skipped:
+        print(f"skipped {folder}: {reason}")
+    print(f"{len(found.runs)} runs in {options.out}")

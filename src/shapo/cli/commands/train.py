@@ -1,0 +1,85 @@
+"""`shapo train`: one run."""
+
+import argparse
+from pathlib import Path
+
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
+from shapo.words import real_number
+
+EXAMPLES = """\
+examples:
+  shapo train --env SafetyPointGoal1-v0 --algo trpo-pid --gradient shapo
+      SHAPO on PID-Lagrangian with the published settings: 10M steps, cost limit 10.
+  shapo train --env Ant-v4 --algo cpo --seed 3 --steps 1e6 --out runs/ant
+      A shorter run of CPO where a fall costs 1 and the limit is 0.
+  shapo train --env mytasks:Maze --cost-limit 5
+      Your own environment: the class or function Maze in mytasks.py.
+  shapo train --resume runs/ant
+      Go on where a run was stopped; the files end up as if it never had been.
+
+Options that are not given take the published value for the environment and algorithm; the number in brackets is the
+one used where nothing else was published. A run's folder holds config.json, progress.csv (a row per iteration),
+episodes.csv (a row per episode), checkpoints, policy.safetensors and TensorBoard events.
+"""
+
+
+def describe(parser: Parser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--out", type=Path, help="the run's folder [runs/ENV-ALGO-GRADIENT-seedSEED]"
+    )
+    parser.add_argument(
+        "--resume", type=Path, metavar="RUN", help="continue the run in this folder"
+    )
+    parser.add_argument("--wandb", metavar="PROJECT", help="also record to Weights & Biases")
+    parser.add_argument(
+        "--patience", type=real_number, default=300.0, metavar="SECONDS",
+        help="an environment that makes no step for so long counts as stuck [300]",
+    )  # fmt: skip
+    add_experiment_options(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Train, watched by a person or by nobody."""
+    from shapo import presets
+    from shapo.rollout.task import named_factory
+    from shapo.runs.folder import Run
+    from shapo.runs.panel import screen
+    from shapo.runs.recorders import Recorder, WeightsAndBiases
+    from shapo.training import default_folder, tensorboard, train
+
+    choices = experiment_choices(options)
+    resume = "resume" in options
+    env = None
+    if resume:
+        if "out" in options:
+            raise ValueError("--resume names the run's folder already; leave --out away")
+        folder = options.resume
+        begun = Run.open(folder)
+        experiment = begun.experiment.replace(**choices)
+        experiment.check()
+        env = named_factory(begun.custom.get("env", ""))
+    else:
+        experiment = presets.experiment(**choices)
+        folder = options.out if "out" in options else default_folder(experiment)
+
+    def recorders(run: Run, first: int) -> list[Recorder]:
+        records = tensorboard(run, first)
+        if "wandb" in options:
+            records.append(WeightsAndBiases(options.wandb, run.folder, experiment))
+        return records
+
+    try:
+        with screen(experiment) as watch:
+            train(
+                experiment,
+                folder,
+                env=env,
+                resume=resume,
+                watch=watch,
+                recorders=recorders,
+                patience=options.patience,
+            )
+    except KeyboardInterrupt as error:
+        raise type(error)(f"stopped; continue with: shapo train --resume {folder}") from None
+    print(f"run={folder}")

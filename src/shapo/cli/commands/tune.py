@@ -1,0 +1,111 @@
+"""`shapo tune`: SHAPO's two numbers for an environment and an algorithm."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shapo.cli.commands.sweep import add_engine_options, check_engine_options
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
+from shapo.words import whole_number
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from shapo.experiments.tune import Candidate, Tuning
+
+EXAMPLES = """\
+examples:
+  shapo tune --env SafetyPointGoal1-v0 --algo trpo-pid --steps 1e6 --seeds 2
+      The paper's grid: pessimism over [1e-5, 1e-3], rho-critic over 0.005, 0.01 and 0.05, all else as published.
+  shapo tune --env Ant-v4 --algo crpo --points 3 --dry-run
+      What a coarser grid would run.
+
+Interrupted? The same command goes on where it stopped. Prints every point, which of them no other beats in both return
+and cost, and the one to take.
+"""
+
+
+def describe(parser: Parser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--points", type=whole_number, default=5, metavar="INT", help="values of pessimism [5]"
+    )
+    parser.add_argument(
+        "--seeds", type=whole_number, default=3, metavar="INT", help="runs per point [3]"
+    )
+    add_engine_options(parser)
+    parser.add_argument(
+        "--out", type=Path, default=None, help="folder of the runs [runs/tune-ENV-ALGO]"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", default=False, help="show the runs and leave"
+    )
+    fixed = ("gradient", "critic_gradient", "pessimism", "rho_critic", "seed")
+    add_experiment_options(parser, without=fixed)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Train what is missing of the grid, then choose."""
+    from shapo.experiments import sweep
+    from shapo.experiments.sweep.plan import plan
+    from shapo.experiments.sweep.screen import plan_table, wide_console
+    from shapo.experiments.tune import grid, weigh
+    from shapo.runs.reading import read_runs
+
+    check_engine_options(options)
+    wanted = grid(experiment_choices(options), options.points, options.seeds)
+    wanted[0].check()
+    first = wanted[0]
+    out = options.out or Path("runs") / f"tune-{first.env}-{first.algo}".replace("/", "-")
+    console = wide_console()
+    if options.dry_run:
+        console.print(plan_table(plan(wanted, out)))
+        return
+    try:
+        sweep.run(wanted, out, options.engine, options.address, options.parallel)
+    except KeyboardInterrupt as error:
+        raise type(error)(
+            "stopped; nothing is lost, the same command goes on where it stopped"
+        ) from None
+    found = weigh(wanted, read_runs(out).runs)
+    console.print(_table(found))
+    console.print(_reason(found), markup=False, highlight=False)
+
+
+def _table(found: "Tuning") -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE)
+    for heading in ("pessimism", "rho-critic", "return", "cost rate", "seeds", ""):
+        table.add_column(heading, justify="right")
+    if found.base:
+        table.add_row("without SHAPO", "", *_scores(found.base), "")
+    for each in found.candidates:
+        mark = "chosen" if each is found.choice else "front" if each in found.front else ""
+        choice = each.experiment
+        table.add_row(f"{choice.pessimism:g}", f"{choice.rho_critic:g}", *_scores(each), mark)
+    return table
+
+
+def _scores(each: "Candidate") -> tuple[str, str, str]:
+    spread = lambda error: f" ± {error:.2g}" if error == error else ""
+    return (
+        f"{each.reward:.4g}{spread(each.reward_error)}",
+        f"{each.cost_rate:.4g}{spread(each.cost_error)}",
+        str(each.seeds),
+    )
+
+
+def _reason(found: "Tuning") -> str:
+    choice = found.choice.experiment
+    numbers = f"--pessimism {choice.pessimism:g} --rho-critic {choice.rho_critic:g}"
+    command = f"shapo train --env {choice.env} --algo {choice.algo} --gradient shapo {numbers}"
+    if len(found.front) == 1:
+        why = "no other point has more return or a lower cost rate"
+    else:
+        why = (
+            f"of the {len(found.front)} points that none beats in both return and cost, it alone covers the most: "
+            f"{found.share:.0%} of what they cover together"
+        )
+    return f"take {numbers}: {why}\n{command}"

@@ -1,0 +1,104 @@
+"""The command `shapo`. Bad input ends with one line and exit code 2, a failed run with one line and exit code 1."""
+
+import importlib
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+
+from shapo.cli.parsing import Parser
+from shapo.words import nearest
+
+COMMANDS = {
+    "train": "train a policy",
+    "compare": "train with and without SHAPO, over seeds, and show the difference",
+    "sweep": "run a grid of experiments; what is unfinished is resumed",
+    "tune": "search for good values of SHAPO's two numbers",
+    "figure": "draw a figure or table of the paper",
+    "report": "one HTML page about any number of runs",
+    "evaluate": "measure a trained policy",
+    "play": "film a trained policy",
+    "bench": "measure speed: environments or whole training",
+    "envs": "list the environments",
+    "algos": "list the algorithms and gradient rules",
+    "completion": "teach your shell to complete commands, options and names",
+}
+EXAMPLES = """\
+start here:
+  shapo train --env SafetyPointGoal1-v0 --algo trpo-pid --gradient shapo
+  shapo compare --env SafetyPointGoal1-v0 --steps 1e6 --seeds 2
+  shapo evaluate runs/SafetyPointGoal1-v0-trpo-pid-shapo-seed0
+
+`shapo COMMAND --help` explains a command with examples. --debug shows where an error came from.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and leave with its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    words = [word for word in words if word != "--debug"]
+    # As `python -m` does: a user's own modules lie where the command is given.
+    sys.path.insert(0, os.getcwd())
+    warnings.showwarning = _one_line_warning
+    try:
+        dispatch(words)
+    except BrokenPipeError:
+        # Whoever reads our output has seen enough (`shapo envs | head`); Python must not try to flush it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (KeyboardInterrupt, Exception) as error:
+        if debug:
+            raise
+        code = _exit_code(error)
+        print(f"shapo: {_one_line(error)}", file=sys.stderr)
+        raise SystemExit(code) from None
+
+
+def dispatch(words: list[str]) -> None:
+    """Run one command; what goes wrong is raised."""
+    name = words[0] if words else "--help"
+    if name in COMMANDS:
+        command = importlib.import_module(f"shapo.cli.commands.{name}")
+        about = f"shapo {name} [options]: {COMMANDS[name]}"
+        parser = Parser(prog=f"shapo {name}", usage=about, description=command.EXAMPLES)
+        command.describe(parser)
+        command.run(parser.parse_args(words[1:]))
+    else:
+        _no_command(name)
+
+
+def _no_command(name: str) -> None:
+    parser = Parser(prog="shapo", epilog=EXAMPLES, description="Safe reinforcement learning, fast.")
+    parser.add_argument("--version", action="store_true", help="print the version")
+    listing = parser.add_argument_group("commands")
+    for command, about in COMMANDS.items():
+        listing.add_argument(command, nargs="?", help=about)
+    if name == "--version":
+        from importlib.metadata import version
+
+        print(version("shapo"))
+    elif name in ("-h", "--help", "help"):
+        parser.usage = "shapo COMMAND [options]"
+        parser.print_help()
+    else:
+        parser.error(f"unknown command {name!r}{nearest(name, COMMANDS)}")
+
+
+def _exit_code(error: BaseException) -> int:
+    if isinstance(error, KeyboardInterrupt):
+        return 143 if type(error).__name__ == "Terminated" else 130
+    return 2 if isinstance(error, ValueError | OSError) else 1
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}"
+    text = " ".join(str(error).split()) or type(error).__name__
+    known = isinstance(error, ValueError | KeyboardInterrupt) or type(error).__module__.startswith(
+        "shapo"
+    )
+    return text if known else f"{type(error).__name__}: {text} (--debug shows where)"
+
+
+def _one_line_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    print(f"shapo: warning: {message}", file=file or sys.stderr)

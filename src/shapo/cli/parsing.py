@@ -1,0 +1,102 @@
+"""Command lines that explain themselves: options made from dataclass fields, and errors that fit on one line."""
+
+import argparse
+import ast
+import dataclasses
+import inspect
+import sys
+import textwrap
+import typing
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from shapo.experiment import Experiment
+from shapo.words import nearest, real_number, whole_number
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, with the nearest name where one was mistyped."""
+
+    def __init__(self, **settings: Any):
+        super().__init__(
+            **{
+                "formatter_class": argparse.RawDescriptionHelpFormatter,
+                "allow_abbrev": False,
+                "argument_default": argparse.SUPPRESS,
+            }
+            | settings
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and leave."""
+        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """As argparse, but what is unknown is named by the parser that knows what could be meant."""
+        found, unknown = super().parse_known_args(args, namespace)
+        options = [word.partition("=")[0] for word in unknown if word.startswith("--")]
+        if options:
+            known = [name for action in self._actions for name in action.option_strings]
+            self.error(f"unknown option {options[0]}{nearest(options[0], known)}")
+        return found, unknown
+
+
+def one_of(choices: Sequence[str]) -> Callable[[str], str]:
+    """An option's type: one of a few words."""
+
+    def parse(word: str) -> str:
+        if word not in choices:
+            raise argparse.ArgumentTypeError(
+                f"{word!r} is none of {', '.join(choices)}{nearest(word, choices)}"
+            )
+        return word
+
+    return parse
+
+
+def add_experiment_options(parser: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:
+    """One option for each field of `Experiment`. What is not given is left to the presets."""
+    about = field_docs(Experiment)
+    hints = typing.get_type_hints(Experiment)
+    for field in dataclasses.fields(Experiment):
+        if field.name in without:
+            continue
+        kind = hints[field.name]
+        several = typing.get_origin(kind) is tuple
+        kind = typing.get_args(kind)[0] if several else kind
+        words = typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
+        parse = one_of(words) if words else {int: whole_number, float: real_number, str: str}[kind]
+        parser.add_argument(
+            f"--{field.name.replace('_', '-')}",
+            type=parse,
+            nargs="+" if several else None,
+            metavar="{" + ",".join(words) + "}" if words else kind.__name__.upper(),
+            help=f"{about[field.name]} [{_shown(field.default)}]".replace("%", "%%"),
+        )
+
+
+def experiment_choices(options: argparse.Namespace) -> dict[str, Any]:
+    """The fields of `Experiment` that were given on the command line."""
+    names = {field.name for field in dataclasses.fields(Experiment)}
+    return {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in vars(options).items()
+        if name in names
+    }
+
+
+def field_docs(cls: type) -> dict[str, str]:
+    """The string written under each field of a dataclass, on one line."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    assert isinstance(tree, ast.ClassDef)
+    docs = {}
+    for field, below in zip(tree.body, tree.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            assert isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+            docs[field.target.id] = " ".join(str(below.value.value).split())
+    return docs
+
+
+def _shown(default: object) -> str:
+    return " ".join(map(str, default)) if isinstance(default, tuple) else str(default)

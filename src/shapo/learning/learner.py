@@ -1,0 +1,251 @@
+"""Learning from a batch: advantages, the policy update, the statistics, the critics. Pure functions of arrays.
+
+`learn` is the whole of it. It is made of two halves, because only the first must be over before the next batch can be
+collected: the critics are needed again when that batch's advantages are estimated, so fitting them may overlap with
+collecting, and nothing changes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from shapo.algorithms.search import Algorithm
+from shapo.experiment import Experiment
+from shapo.learning import recipes
+from shapo.learning.appraisal import appraise
+from shapo.learning.normalization import (
+    Statistics,
+    fold,
+    frozen,
+    merge,
+    normalize,
+    statistics_of,
+    unnormalized,
+)
+from shapo.rollout.acting import Actor
+from shapo.rules import gaussian, networks
+from shapo.rules.critics import Critic, Critics
+from shapo.rules.gradients import Metrics
+from shapo.rules.networks import Layer, Mlp, Policy
+from shapo.types import Batch, Progress, check, check_sizes
+
+
+class TrainState(NamedTuple):
+    """All that learning remembers, as arrays."""
+
+    policy: Policy
+    critics: tuple[Critic, ...]
+    """The reward's, then one for each cost."""
+    algorithm: Any
+    statistics: Statistics
+    """Of the observations; frozen while a batch is collected and learned from."""
+    key: Array
+    iteration: np.int64
+    samples: np.float64
+    effective_samples: np.float64
+
+
+class Todo(NamedTuple):
+    """What fitting the critics needs."""
+
+    obs: Array
+    """[B, O] normalised."""
+    targets: tuple[Array, ...]
+    """[B] for each critic."""
+    progress: Progress
+    seed: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """An algorithm, its critics and their networks, ready to learn."""
+
+    algorithm: Algorithm
+    critics: Critics
+    observation_size: int
+    action_size: int
+    costs: int = 1
+    hidden: tuple[int, ...] = (64, 64)
+    discount: float = 0.99
+    gae: float = 0.95
+    iterations: int = 500
+    """Of the whole training, for rates that fall with it."""
+
+    @classmethod
+    def build(
+        cls,
+        experiment: Experiment,
+        observation_size: int,
+        action_size: int,
+        costs: int = 1,
+        algorithm: Algorithm | None = None,
+    ) -> "Learner":
+        """The learner that an experiment describes; `algorithm` overrides its algorithm."""
+        return cls(
+            algorithm or recipes.algorithm(experiment, action_size),
+            recipes.critics(experiment),
+            observation_size,
+            action_size,
+            costs,
+            experiment.hidden,
+            experiment.discount,
+            experiment.gae,
+            experiment.iterations,
+        )
+
+    def init(self, seed: int, warmup_obs: NDArray) -> TrainState:
+        """An untrained state whose statistics come from a few observations [M, O]."""
+        key, policy_key, *critic_keys = jax.random.split(jax.random.PRNGKey(seed), 3 + self.costs)
+        policy = networks.init_policy(
+            policy_key, self.observation_size, self.hidden, self.action_size
+        )
+        critic = lambda key: self.critics.init(
+            networks.init_critic(key, self.observation_size, self.hidden)
+        )
+        return TrainState(
+            policy,
+            tuple(critic(key) for key in critic_keys),
+            self.algorithm.init(policy),
+            statistics_of(warmup_obs),
+            key,
+            np.int64(0),
+            np.float64(0),
+            np.float64(0),
+        )
+
+    def actor(self, state: TrainState) -> Actor:
+        """The policy as acting needs it: NumPy arrays."""
+        layers = jax.device_get(state.policy.layers)
+        return Actor(
+            tuple(layer.weight for layer in layers),
+            tuple(layer.bias for layer in layers),
+            np.asarray(state.policy.log_std),
+            *frozen(state.statistics),
+        )
+
+    def learn(
+        self, state: TrainState, batch: Batch, episode_cost: Sequence[float]
+    ) -> tuple[TrainState, dict[str, float]]:
+        """Everything that follows from one batch."""
+        state, todo, improved = self.improve(state, batch, episode_cost)
+        state, fitted = self.fit(state, todo)
+        return state, improved | fitted
+
+    def improve(
+        self, state: TrainState, batch: Batch, episode_cost: Sequence[float]
+    ) -> tuple[TrainState, Todo, dict[str, float]]:
+        """Update the policy and the statistics; what remains to be done is to fit the critics."""
+        check(batch)
+        check_sizes(batch, episode_cost, self.observation_size, self.action_size, self.costs)
+        mean, scale = frozen(state.statistics)
+        iteration = int(state.iteration)
+        ends = int((batch.terminated | batch.truncated).sum())
+        progress = Progress(
+            iteration=np.float32(iteration),
+            samples=np.float32(state.samples + batch.reward.size),
+            effective_samples=np.float32(state.effective_samples),
+            episode_cost=np.asarray(episode_cost, np.float32),
+            episode_length=np.float32(batch.reward.size / max(ends, batch.reward.shape[1])),
+            remaining=np.float32(1 - iteration / self.iterations),
+        )
+        key = jax.random.fold_in(state.key, iteration)
+        values = tuple(critic.params for critic in state.critics)
+        done = self._improve(
+            state.policy, values, state.algorithm, (mean, scale), batch, progress, key
+        )
+        metrics = {name: float(value) for name, value in jax.device_get(done.metrics).items()}
+
+        seen = unnormalized(batch.reward.size, jax.device_get(done.moments), mean, scale)
+        statistics = merge(state.statistics, seen)
+        policy, drift = _renormalize(
+            done.policy, batch.obs[::20], (mean, scale), frozen(statistics)
+        )
+        metrics["statistics/kl"] = float(drift)
+        state = state._replace(
+            policy=policy,
+            algorithm=done.algorithm,
+            statistics=statistics,
+            iteration=np.int64(iteration + 1),
+            samples=state.samples + batch.reward.size,
+            effective_samples=np.float64(done.effective_samples),
+        )
+        todo = Todo(done.obs, done.targets, progress, (*map(int, state.key), iteration))
+        return state, todo, metrics
+
+    def fit(self, state: TrainState, todo: Todo) -> tuple[TrainState, dict[str, float]]:
+        """Fit every critic."""
+        critics, losses = self.critics.fit(
+            state.critics, todo.obs, todo.targets, todo.seed, todo.progress
+        )
+        names = ["reward", *_numbered("cost", self.costs)]
+        metrics = {f"critic/{name}_loss": loss for name, loss in zip(names, losses, strict=True)}
+        return state._replace(critics=critics), metrics
+
+    @partial(jax.jit, static_argnums=0)
+    def _improve(
+        self,
+        policy: Policy,
+        critics: tuple[Mlp, ...],
+        algorithm: Any,
+        normalization: tuple[Array, Array],
+        batch: Any,
+        progress: Progress,
+        key: Array,
+    ) -> "_Improved":
+        seen = appraise(
+            policy, critics, batch, normalization, discount=self.discount, gae_decay=self.gae
+        )
+        effective = progress.effective_samples + batch.reward.size / seen.autocorrelation
+        progress = progress._replace(effective_samples=effective)
+        policy, algorithm, metrics = self.algorithm.update(
+            policy, algorithm, seen.samples, progress, key
+        )
+        metrics |= {
+            "policy/entropy": gaussian.entropy(networks.act(policy, seen.samples.obs[:1])),
+            "samples/effective": effective,
+            "samples/autocorrelation": seen.autocorrelation,
+        }
+        mean, scale = normalization
+        unclipped = ((batch.obs - mean) / scale).reshape(seen.samples.obs.shape)
+        centre = unclipped.mean(0)
+        return _Improved(
+            policy,
+            algorithm,
+            metrics,
+            seen.samples.obs,
+            seen.targets,
+            (centre, ((unclipped - centre) ** 2).sum(0)),
+            effective,
+        )
+
+
+class _Improved(NamedTuple):
+    policy: Policy
+    algorithm: Any
+    metrics: Metrics
+    obs: Array
+    targets: tuple[Array, ...]
+    moments: tuple[Array, Array]
+    effective_samples: Array
+
+
+@jax.jit
+def _renormalize(
+    policy: Policy, obs: Array, before: tuple[Array, Array], after: tuple[Array, Array]
+) -> tuple[Policy, Array]:
+    """The same policy under new statistics, and the KL that is left because observations are clipped."""
+    first, *rest = policy.layers
+    same = policy._replace(layers=(Layer(*fold(*first, before, after)), *rest))
+    acts = networks.act(policy, normalize(obs, *before)), networks.act(same, normalize(obs, *after))
+    return same, jnp.mean(gaussian.divergence(*acts))
+
+
+def _numbered(name: str, count: int) -> list[str]:
+    return [name] if count == 1 else [f"{name}_{i + 1}" for i in range(count)]

@@ -1,0 +1,123 @@
+"""Where the slope is measured: here, or at the worst point nearby. This file and `geometry` are the paper.
+
+A gradient rule replaces `jax.value_and_grad`: the value is the one at the parameters, the gradient may come from
+somewhere else. Every loss is minimised, so the worst nearby point is always uphill.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from shapo.rules import trees
+from shapo.rules.geometry import Behaviour, Guess, Metric, backtrack, euclidean, steepest
+from shapo.rules.schedules import Schedule, check_radius, implied_alpha, radius_at
+from shapo.rules.trees import Tree
+from shapo.types import Progress
+
+Loss = Callable[[Tree], Array]
+Metrics = dict[str, Array]
+
+
+class Slope(NamedTuple):
+    """What a gradient rule found."""
+
+    value: Array
+    """The loss at the parameters themselves."""
+    grads: Tree
+    """Its gradient, where the rule measures it."""
+    natural: Guess | None
+    """M⁻¹ times a similar gradient if the rule had to solve for one: where the next solve may start."""
+    metrics: Metrics
+
+
+class Gradient(Protocol):
+    """A rule for where to measure the slope."""
+
+    def __call__(
+        self, loss: Loss, params: Tree, metric: Metric, behaviour: Behaviour, progress: Progress
+    ) -> Slope:
+        """Value at `params`, gradient where the rule says. `metric` and `behaviour` are anchored at `params`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plain:
+    """The gradient at the parameters: what every algorithm does without SHAPO."""
+
+    def __call__(
+        self, loss: Loss, params: Tree, metric: Metric, behaviour: Behaviour, progress: Progress
+    ) -> Slope:
+        value, grads = jax.value_and_grad(loss)(params)
+        return Slope(value, grads, None, {})
+
+
+@dataclass(frozen=True)
+class Sam:
+    """The gradient at the worst *parameters* within Euclidean distance rho: ∇L(θ + ρ g/‖g‖).
+
+    On a critic this is sharpness-aware minimisation (Foret et al., 2021); on the actor, the paper's E-SAM.
+    """
+
+    rho: float
+
+    def __post_init__(self):
+        if not 0 <= self.rho < float("inf"):
+            raise ValueError(f"Sam(rho={self.rho!r}): rho must be finite and not negative")
+
+    def __call__(
+        self, loss: Loss, params: Tree, metric: Metric, behaviour: Behaviour, progress: Progress
+    ) -> Slope:
+        value, grads = jax.value_and_grad(loss)(params)
+        ascent = steepest(grads, euclidean(), self.rho**2 / 2)
+        worst_value, worst_grads = jax.value_and_grad(loss)(trees.add(params, ascent.move))
+        metrics = {"increase": worst_value - value, "cosine": trees.cosine(grads, worst_grads)}
+        return Slope(value, worst_grads, None, metrics)
+
+
+@dataclass(frozen=True)
+class Shapo:
+    """The gradient at the worst *policy* within KL `radius`: g̃ = ∇L(θ + ε), ε = U_F(∇L, radius).
+
+    ε climbs the loss along the natural gradient F⁻¹g and is shortened until the divergence it really causes is within
+    the radius; if no trial is (it never happened), the slope is measured at θ.
+    """
+
+    radius: float | Schedule
+    """δ_down, in nats of KL summed over action dimensions; a number or one of `shapo.rules.schedules`."""
+    tolerance: float = 0.05
+    """Relative residual of the solve for ε. It may be loose: the update's own solve goes on from it."""
+    trials: int = 10
+    """At most so many shortenings by 0.8."""
+
+    def __post_init__(self):
+        check_radius(self.radius, "Shapo")
+
+    def __call__(
+        self, loss: Loss, params: Tree, metric: Metric, behaviour: Behaviour, progress: Progress
+    ) -> Slope:
+        radius = radius_at(self.radius, progress)
+        value, grads = jax.value_and_grad(loss)(params)
+        ascent = steepest(grads, metric, radius, tolerance=self.tolerance)
+        here = behaviour.outputs(params)
+        worst = backtrack(
+            params,
+            ascent.move,
+            evaluate=lambda candidate: behaviour.divergence(here, behaviour.outputs(candidate)),
+            accept=lambda divergence: divergence <= radius,
+            trials=self.trials,
+        )
+        worst_value, worst_grads = jax.value_and_grad(loss)(worst.params)
+        metrics = {
+            "radius": radius,
+            "alpha": implied_alpha(radius, jnp.asarray(progress.samples)),
+            "kl": jnp.where(worst.fraction > 0, worst.found, 0.0),
+            "increase": worst_value - value,
+            "cosine": trees.cosine(grads, worst_grads),
+            "fraction": worst.fraction,
+            "residual": ascent.residual,
+        }
+        return Slope(value, worst_grads, ascent.natural, metrics)

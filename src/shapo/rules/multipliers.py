@@ -1,0 +1,111 @@
+"""Lagrange multipliers: how strongly each cost weighs against the reward.
+
+A multiplier has `init(costs)`, `update(state, episode_cost, limit)` and `value(state)`, one number per cost signal.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import jax.numpy as jnp
+import optax
+from jax import Array
+
+from shapo.rules.trees import add
+
+
+class Multiplier(Protocol):
+    """A rule that turns constraint violations into weights ≥ 0."""
+
+    def init(self, costs: int) -> Any:
+        """The state for so many cost signals."""
+        ...
+
+    def update(self, state: Any, episode_cost: Array, limit: Array) -> Any:
+        """See the cost of the current policy."""
+        ...
+
+    def value(self, state: Any) -> Array:
+        """λ ≥ 0, [C]."""
+        ...
+
+
+class AscentState(NamedTuple):
+    """λ and Adam's memory of it."""
+
+    multiplier: Array
+    optimizer: optax.OptState
+
+
+@dataclass(frozen=True)
+class Ascent:
+    """Projected gradient ascent by Adam: λ ← max(0, λ + Adam(J_c − limit))."""
+
+    initial: float = 0.001
+    rate: float = 0.035
+
+    def init(self, costs: int) -> AscentState:
+        """λ = initial for every cost."""
+        multiplier = jnp.full(costs, self.initial)
+        return AscentState(multiplier, optax.adam(self.rate).init(multiplier))
+
+    def update(self, state: AscentState, episode_cost: Array, limit: Array) -> AscentState:
+        """One ascent step."""
+        step, optimizer = optax.adam(self.rate).update(-(episode_cost - limit), state.optimizer)
+        return AscentState(jnp.maximum(0.0, add(state.multiplier, step)), optimizer)
+
+    def value(self, state: AscentState) -> Array:
+        """λ, [C]."""
+        return state.multiplier
+
+
+class PidState(NamedTuple):
+    """What the controller remembers, [C] each."""
+
+    integral: Array
+    proportional: Array
+    cost_average: Array
+    past: Array
+    """[delay, C] earlier cost averages, oldest first."""
+    multiplier: Array
+
+
+@dataclass(frozen=True)
+class Pid:
+    """PID control of the multiplier (Stooke et al., 2020).
+
+    Δ = J_c − limit
+    I ← max(0, I + K_i Δ),   P ← 0.95 P + 0.05 Δ,   D̄ ← 0.95 D̄ + 0.05 J_c
+    λ = max(0, K_p P + I + K_d max(0, D̄ − D̄ of `delay` updates ago))
+    """
+
+    initial: float = 0.001
+    """First integral term."""
+    kp: float = 0.1
+    ki: float = 0.01
+    kd: float = 0.01
+    proportional_memory: float = 0.95
+    derivative_memory: float = 0.95
+    delay: int = 10
+
+    def init(self, costs: int) -> PidState:
+        """Nothing seen yet."""
+        zero = jnp.zeros(costs)
+        return PidState(
+            zero + self.initial, zero, zero, jnp.zeros((self.delay, costs)), zero + self.initial
+        )
+
+    def update(self, state: PidState, episode_cost: Array, limit: Array) -> PidState:
+        """One control step."""
+        error = episode_cost - limit
+        p, d = self.proportional_memory, self.derivative_memory
+        integral = jnp.maximum(0.0, state.integral + self.ki * error)
+        proportional = p * state.proportional + (1 - p) * error
+        cost_average = d * state.cost_average + (1 - d) * episode_cost
+        rise = jnp.maximum(0.0, cost_average - state.past[0])
+        multiplier = jnp.maximum(0.0, self.kp * proportional + integral + self.kd * rise)
+        past = jnp.concatenate([state.past[1:], cost_average[None]])
+        return PidState(integral, proportional, cost_average, past, multiplier)
+
+    def value(self, state: PidState) -> Array:
+        """λ, [C]."""
+        return state.multiplier

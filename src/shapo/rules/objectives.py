@@ -1,0 +1,119 @@
+"""What we climb: how reward and cost advantages become one advantage.
+
+An objective has `init()`, `update(state, progress)` (see the current cost) and `advantage(state, A_r, A_c)`.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import jax.numpy as jnp
+from jax import Array
+
+from shapo.rules.gradients import Metrics
+from shapo.rules.multipliers import Ascent, Multiplier
+from shapo.types import Progress
+
+
+class Objective(Protocol):
+    """A rule that scalarises the constrained problem."""
+
+    def init(self) -> Any:
+        """The constraint's state before training."""
+        ...
+
+    def update(self, state: Any, progress: Progress) -> Any:
+        """See the cost of the current policy."""
+        ...
+
+    def advantage(self, state: Any, reward_advantage: Array, cost_advantage: Array) -> Array:
+        """[B] from [B] and [B, C]."""
+        ...
+
+    def metrics(self, state: Any) -> Metrics:
+        """What is worth recording of the state."""
+        ...
+
+
+def as_limits(cost_limit: float | tuple[float, ...]) -> tuple[float, ...]:
+    """One limit per cost signal; a plain number stands for one signal."""
+    limits = cost_limit if isinstance(cost_limit, tuple) else (cost_limit,)
+    if not limits or not all(isinstance(x, int | float) and x >= 0 for x in limits):
+        raise ValueError(
+            f"cost_limit={cost_limit!r}: give a number >= 0, or a tuple of them, one per cost signal"
+        )
+    return limits
+
+
+@dataclass(frozen=True)
+class RewardOnly:
+    """A = A_r: costs are ignored."""
+
+    def init(self) -> tuple[()]:
+        """Nothing to remember."""
+        return ()
+
+    def update(self, state: tuple[()], progress: Progress) -> tuple[()]:
+        """Nothing to learn."""
+        return ()
+
+    def advantage(self, state: tuple[()], reward_advantage: Array, cost_advantage: Array) -> Array:
+        """A_r."""
+        return reward_advantage
+
+    def metrics(self, state: tuple[()]) -> Metrics:
+        """None."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Lagrangian:
+    """A = (A_r − Σ λ_c A_c) / (1 + Σ λ_c), with λ by a multiplier rule."""
+
+    cost_limit: tuple[float, ...]
+    multiplier: Multiplier = field(default_factory=Ascent)
+
+    def init(self) -> Any:
+        """The multiplier's state."""
+        return self.multiplier.init(len(self.cost_limit))
+
+    def update(self, state: Any, progress: Progress) -> Any:
+        """Adjust λ to the cost of the current policy."""
+        return self.multiplier.update(
+            state, jnp.asarray(progress.episode_cost), jnp.array(self.cost_limit)
+        )
+
+    def advantage(self, state: Any, reward_advantage: Array, cost_advantage: Array) -> Array:
+        """The Lagrangian's advantage, scaled to stay comparable as λ grows."""
+        multiplier = self.multiplier.value(state)
+        return (reward_advantage - cost_advantage @ multiplier) / (1 + multiplier.sum())
+
+    def metrics(self, state: Any) -> Metrics:
+        """λ, numbered where there are several."""
+        values = self.multiplier.value(state)
+        if len(self.cost_limit) == 1:
+            return {"multiplier": values[0]}
+        return {f"multiplier_{i + 1}": values[i] for i in range(len(self.cost_limit))}
+
+
+@dataclass(frozen=True)
+class Switching:
+    """CRPO: A = A_r while every cost is within its limit, else −A_c of the cost that exceeds its limit most."""
+
+    cost_limit: tuple[float, ...]
+    tolerance: float = 0.0
+
+    def init(self) -> Array:
+        """The excess of each cost over its limit, [C]."""
+        return jnp.full(len(self.cost_limit), -jnp.inf)
+
+    def update(self, state: Array, progress: Progress) -> Array:
+        """J_c − limit − tolerance."""
+        return jnp.asarray(progress.episode_cost) - jnp.array(self.cost_limit) - self.tolerance
+
+    def advantage(self, state: Array, reward_advantage: Array, cost_advantage: Array) -> Array:
+        """A_r, or minus the advantage of the most violated cost."""
+        return jnp.where(state.max() > 0, -cost_advantage[:, state.argmax()], reward_advantage)
+
+    def metrics(self, state: Array) -> Metrics:
+        """Whether this update reduces cost (1) or climbs reward (0)."""
+        return {"reduces_cost": (state.max() > 0).astype(jnp.result_type(float))}

@@ -1,0 +1,109 @@
+"""How pessimistic SHAPO is, as training goes on.
+
+Proposition 1 ties the radius δ of the worst-case search to a tail probability α and a sample size n:
+δ = z_α² / 2n, or read the other way, α = Φ(−√(2nδ)). Fixing δ makes the agent ever more pessimistic; fixing α makes
+the radius shrink as 1/n. What n should be is open: the paper counts every state-action pair, knowing that they are
+correlated; `EffectiveAlpha` counts only what the autocorrelation of each batch leaves.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import jax.numpy as jnp
+from jax import Array
+from jax.scipy.special import ndtr
+from scipy.special import ndtri
+
+from shapo.types import Progress
+
+
+class Schedule(Protocol):
+    """A radius (in nats of KL) that depends on progress."""
+
+    def __call__(self, progress: Progress) -> Array | float:
+        """The radius now."""
+        ...
+
+
+def check_radius(radius: "float | Schedule", owner: str) -> None:
+    """Raise ValueError unless `radius` is a schedule or a number ≥ 0."""
+    if callable(radius):
+        return
+    if not isinstance(radius, int | float):
+        raise ValueError(
+            f"{owner}(radius={radius!r}): give a number in nats of KL or a schedule from shapo.rules.schedules"
+        )
+    if not 0 <= radius < float("inf"):
+        raise ValueError(f"{owner}(radius={radius!r}): the radius must be finite and not negative")
+
+
+def radius_at(radius: "float | Schedule", progress: Progress) -> Array:
+    """The value of a number or schedule, now."""
+    return jnp.asarray(radius(progress) if callable(radius) else radius, jnp.result_type(float))
+
+
+def _check_alpha(alpha: float, owner: str) -> None:
+    if not 0 < alpha < 0.5:
+        raise ValueError(
+            f"{owner}(alpha={alpha!r}): a tail probability lies between 0 and 0.5, both excluded"
+        )
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """δ_t = z_α² / 2n_t: the same tail probability for ever, every sample counted."""
+
+    alpha: float
+
+    def __post_init__(self):
+        _check_alpha(self.alpha, "Alpha")
+
+    def __call__(self, progress: Progress) -> Array:
+        return jnp.asarray(ndtri(self.alpha) ** 2 / 2) / progress.samples
+
+
+@dataclass(frozen=True)
+class EffectiveAlpha:
+    """δ_t = z_α² / 2n_t with n_t the effective sample size: correlated samples count for less."""
+
+    alpha: float
+
+    def __post_init__(self):
+        _check_alpha(self.alpha, "EffectiveAlpha")
+
+    def __call__(self, progress: Progress) -> Array:
+        return jnp.asarray(ndtri(self.alpha) ** 2 / 2) / progress.effective_samples
+
+
+@dataclass(frozen=True)
+class Decay:
+    """δ_t = δ / √(iteration + 1): what the authors' release offers."""
+
+    radius: float
+
+    def __post_init__(self):
+        check_radius(self.radius, "Decay")
+
+    def __call__(self, progress: Progress) -> Array:
+        return self.radius / jnp.sqrt(jnp.asarray(progress.iteration) + 1.0)
+
+
+def implied_alpha(radius: Array, samples: Array) -> Array:
+    """α = Φ(−√(2nδ)): the tail probability that a radius amounts to."""
+    return ndtr(-jnp.sqrt(2 * samples * radius))
+
+
+def autocorrelation_time(series: Array) -> Array:
+    """τ = 1 + 2Σρ_k ≥ 1 of N series of T steps [T, N], pooled; T·N / τ samples would be as good if independent.
+
+    ρ_k is the pooled autocorrelation at lag k, and the sum stops where a pair ρ_2k + ρ_2k+1 first fails to be positive
+    (Geyer's initial positive sequence): beyond that there is only noise.
+    """
+    steps = series.shape[0]
+    centred = series - series.mean()
+    spectrum = jnp.abs(jnp.fft.rfft(centred, n=2 * steps, axis=0)) ** 2
+    covariance = jnp.fft.irfft(spectrum, axis=0)[:steps].sum(1)
+    correlation = covariance / jnp.where(covariance[0] > 0, covariance[0], 1.0)
+    pairs = correlation[: steps // 2 * 2].reshape(-1, 2).sum(1)
+    initial = jnp.cumprod(pairs > 0)
+    return jnp.maximum(1.0, 2 * jnp.sum(pairs * initial) - 1.0)

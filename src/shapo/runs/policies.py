@@ -1,0 +1,74 @@
+"""A trained policy on disk and in use: NumPy alone, raw observations in, the environment's actions out."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shapo.rollout.acting import ActionScale, Actor, Forward
+from shapo.runs.files import pack, unpack, write_atomically
+
+FILE = "policy.safetensors"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Maps observations to actions."""
+
+    actor: Actor
+    scale: ActionScale
+    env: str
+    """The environment it was trained on."""
+
+    @property
+    def observation_size(self) -> int:
+        """Numbers per observation; a Sauté policy's last one is the share of the safety budget that is left."""
+        return len(self.actor.mean)
+
+    def act(self, obs: NDArray, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+        """The action for a raw observation [O] or for several [n, O]: the mean, or a sample where `rng` is given."""
+        obs = np.asarray(obs, np.float32)
+        if obs.ndim not in (1, 2) or obs.shape[-1] != self.observation_size:
+            raise ValueError(
+                f"the policy for {self.env} acts on observations of {self.observation_size} numbers, "
+                f"not on an array of shape {obs.shape}"
+            )
+        rows = np.atleast_2d(obs)
+        action = Forward(self.actor, len(rows))(rows)
+        if rng is not None:
+            noise = rng.standard_normal(action.shape, np.float32)
+            action = action + noise * np.exp(self.actor.log_std)
+        return self.scale.apply(action.reshape(*obs.shape[:-1], -1))
+
+    def save(self, path: Path) -> None:
+        """Write a file that `load` reads."""
+        layers = zip(self.actor.weights, self.actor.biases, strict=True)
+        arrays = {
+            f"{kind}.{i}": array
+            for i, layer in enumerate(layers)
+            for kind, array in zip(("weight", "bias"), layer, strict=True)
+        }
+        arrays |= {name: getattr(self.actor, name) for name in ("log_std", "mean", "scale")}
+        arrays |= {"action.offset": self.scale.offset, "action.factor": self.scale.factor}
+        write_atomically(path, pack(arrays, {"env": self.env}))
+
+
+def load(run: str | os.PathLike) -> Policy:
+    """The policy of a run: its folder, or the policy file itself."""
+    path = Path(run)
+    path = path / FILE if path.is_dir() else path
+    if not path.exists():
+        raise ValueError(f"{path} does not exist; a run writes it after its first iteration")
+    arrays, facts = unpack(path)
+    depth = sum(name.startswith("weight.") for name in arrays)
+    actor = Actor(
+        weights=tuple(arrays[f"weight.{i}"] for i in range(depth)),
+        biases=tuple(arrays[f"bias.{i}"] for i in range(depth)),
+        log_std=arrays["log_std"],
+        mean=arrays["mean"],
+        scale=arrays["scale"],
+    )
+    scale = ActionScale(arrays["action.offset"], arrays["action.factor"])
+    return Policy(actor, scale, facts["env"])

@@ -1,0 +1,38 @@
+"""Reading what people type: numbers, and names that are nearly right."""
+
+import argparse
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint at what was probably meant, or nothing."""
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def whole_number(word: str) -> int:
+    """An option's type: an integer, which may be written 1e6 or 1_000_000."""
+    try:
+        number = float(word)
+        if number == int(number):
+            return int(number)
+    except (ValueError, OverflowError):
+        pass
+    raise argparse.ArgumentTypeError(f"{word!r} is no whole number")
+
+
+def at_least_one(word: str) -> int:
+    """An option's type: a whole number of at least 1."""
+    number = whole_number(word)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is less than 1")
+    return number
+
+
+def real_number(word: str) -> float:
+    """An option's type."""
+    try:
+        return float(word)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is no number") from None

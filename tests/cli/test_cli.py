@@ -1,0 +1,224 @@
+"""The command line as a user meets it."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from test_train import TINY as TOY
+from toy_env import Toy
+
+from shapo.cli import main as cli
+from shapo.cli.commands import algos
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
+from shapo.experiment import Algo, Experiment
+from shapo.runs.panel import LivePanel, sparkline, time_left
+from shapo.training import train
+
+HERE = Path(__file__).parent
+TINY = [
+    "--env", "toy_env:Toy", "--num-envs", "2", "--steps-per-env", "50", "--workers", "1", "--hidden", "8",
+    "--critic-epochs", "1", "--algo", "trpo",
+]  # fmt: skip
+
+
+def shapo(capsys, *words):
+    """Exit code, output and error of a command."""
+    code = 0
+    try:
+        cli.main(list(map(str, words)))
+    except SystemExit as exit:
+        code = exit.code
+    return code, *capsys.readouterr()
+
+
+def test_help_is_light_and_names_every_command(capsys):
+    heavy = ("jax", "numba", "mujoco", "matplotlib")
+    program = f"import sys, shapo.cli.main; print([m for m in {heavy} if m in sys.modules])"
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert loaded.stdout.strip() == "[]"
+    code, text, _ = shapo(capsys, "--help")
+    assert code == 0 and "shapo train --env" in text
+    for name in cli.COMMANDS:
+        assert f"  {name} " in text
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_each_command_teaches(capsys, name):
+    code, text, _ = shapo(capsys, name, "--help")
+    assert code == 0 and cli.COMMANDS[name] in text and len(text) > 200
+
+
+@pytest.mark.parametrize(
+    "words, hint",
+    [
+        (["trian"], "did you mean train?"),
+        (["train", "--alog", "trpo"], "did you mean --algo?"),
+        (["train", "--algo", "trpo-pdi"], "did you mean trpo-pid?"),
+        (["train", "--steps", "many"], "'many' is no whole number"),
+        (["train", "--steps", "1.5"], "'1.5' is no whole number"),
+        (["train", "--radius", "wide"], "'wide' is no number"),
+        (["train", "--resume", "nowhere"], "holds no run"),
+        (["evaluate", "nowhere"], "holds no run"),
+        (["evaluate"], "required: RUN"),
+        (["compare", "--seeds", "0"], "at least one"),
+        (["bench", "train", "--iterations", "2"], "the first ones compile"),
+        (
+            ["bench", "train", "--env", "Pendulum-v1"],
+            "Pendulum-v1: step() returned no info['cost']",
+        ),
+        (["train", "--env", "nowhere:Maze"], "cannot import nowhere"),
+        (["train", "--num-envs", "0"], "num_envs is 0"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(capsys, words, hint):
+    code, out, error = shapo(capsys, *words)
+    assert code == 2 and not out
+    assert hint in error and error.count("\n") == 1
+
+
+def test_debug_shows_where(capsys):
+    with pytest.raises(ValueError, match="holds no run"):
+        cli.main(["evaluate", "nowhere", "--debug"])
+
+
+def test_every_choice_of_an_experiment_is_an_option():
+    parser = Parser()
+    add_experiment_options(parser)
+    different = {
+        field.name: {int: 7, float: 0.125, str: "X"}.get(type(field.default), field.default)
+        for field in dataclasses.fields(Experiment)
+    }
+    words = []
+    for name, value in different.items():
+        values = value if isinstance(value, tuple) else (value,)
+        words += [f"--{name.replace('_', '-')}", *map(str, values)]
+    different |= {"algo": "cpo", "gradient": "sam", "critic_gradient": "sam", "schedule": "alpha"}
+    for name in ("algo", "gradient", "critic_gradient", "schedule"):
+        words[words.index(f"--{name.replace('_', '-')}") + 1] = different[name]
+    assert experiment_choices(parser.parse_args(words)) == different
+    assert experiment_choices(parser.parse_args([])) == {}
+    assert experiment_choices(parser.parse_args(["--steps", "1e6"])) == {"steps": 1_000_000}
+
+
+def test_every_algorithm_is_explained():
+    assert set(algos.ALGORITHMS) == set(Algo.__args__)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli") / "run"
+    command = [
+        sys.executable,
+        "-m",
+        "shapo",
+        "train",
+        *TINY,
+        "--steps",
+        "200",
+        "--out",
+        str(folder),
+    ]
+    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def test_train_prints_pairs_when_nobody_watches(run):
+    folder, out = run
+    *lines, last = out.strip().splitlines()
+    assert last == f"run={folder}"
+    pairs = dict(pair.split("=") for pair in lines[-1].split())
+    assert (
+        pairs["iteration"] == "1" and pairs["steps"] == "200" and float(pairs["reward/episode"]) < 0
+    )
+
+
+def test_resume_refuses_a_changed_choice(capsys, run, monkeypatch):
+    monkeypatch.chdir(HERE)
+    code, _, error = shapo(capsys, "train", "--resume", run[0], "--radius", "0.5")
+    assert code == 2 and "radius is 0.01 in the run, 0.5 was asked for" in error
+
+
+def test_evaluate(capsys, run, monkeypatch):
+    monkeypatch.chdir(HERE)
+    code, out, _ = shapo(capsys, "evaluate", run[0], "--episodes", "3", "--json")
+    found = json.loads(out)
+    assert code == 0 and found["mean action"]["episodes"] == 3
+    assert found["sampled action"]["return"] != found["mean action"]["return"]
+    assert "return" in shapo(capsys, "evaluate", run[0], "--episodes", "3")[1]
+
+
+def test_runs_of_your_own_classes_are_found_again(capsys, tmp_path, monkeypatch):
+    """A run begun in Python with a class is evaluated and resumed from the command line."""
+    monkeypatch.chdir(HERE)
+    folder = tmp_path / "run"
+    train(TOY, folder, env=Toy)
+    assert shapo(capsys, "evaluate", folder, "--episodes", "2")[0] == 0
+    assert shapo(capsys, "train", "--resume", folder)[:2] == (0, f"run={folder}\n")
+
+
+def test_play(capsys, run, monkeypatch, tmp_path):
+    import imageio.v2 as imageio
+
+    monkeypatch.chdir(HERE)
+    code, out, _ = shapo(
+        capsys, "play", run[0], "--out", tmp_path / "film.gif", "--size", "256", "--every", "5"
+    )
+    assert code == 0 and str(tmp_path / "film.gif") in out
+    assert (
+        len(imageio.mimread(tmp_path / "film.gif")) == 5
+    )  # of 25 steps; a GIF keeps no frame that looks like the one before
+
+
+def test_compare(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(HERE)
+    words = ["compare", *TINY, "--steps", "200", "--seeds", "2", "--out", tmp_path / "c", "--json"]
+    code, out, error = shapo(capsys, *words)
+    assert code == 0, error
+    assert (tmp_path / "c" / "comparison.png").stat().st_size > 10_000
+    found = json.loads(next(line for line in out.splitlines() if line.startswith("{")))
+    assert len(found["return"]["SHAPO"]) == len(found["cost rate"]["vanilla"]) == 2
+    again = shapo(capsys, *words)[1]  # nothing left to train
+    assert "iteration=" not in again and json.loads(again.splitlines()[-2]) == found
+
+
+def test_live_panel_shows_what_matters():
+    experiment = Experiment(steps=40_000)
+    row = {
+        "iteration": 0, "steps": 20_000, "episodes": 20, "reward/episode": 12.345, "cost/episode": 17.5,
+        "cost/limit": 10.0,
+        "cost/rate": 0.0175, "cost/total": 350.0, "cost/p80": 20.0, "cost/p95": 30.0, "episode/length": 1000.0,
+        "termination/total": 3, "policy/multiplier": 0.5, "policy/kl": 0.019, "gradient/kl": 2e-4,
+        "time/steps_per_second": 10_000.0,
+    }  # fmt: skip
+    console = Console(width=80, record=True, file=open("/dev/null", "w"), force_terminal=True)  # noqa: SIM115
+    with LivePanel(experiment, console) as panel:
+        panel(row)
+    text = console.export_text()
+    for shown in (
+        "12.35",
+        "17.50 of 10",
+        "0.0175",
+        "λ 0.5",
+        "KL 0.019",
+        "10,000 steps/s",
+        "0:02 left",
+        "SHAPO",
+    ):
+        assert shown in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_sparkline_and_time():
+    assert (
+        sparkline([0.0, 1.0, 2.0]) == "▁▅█"
+        and sparkline([float("nan")]) == ""
+        and sparkline([3.0]) == "▁"
+    )
+    assert time_left({"iteration": 4, "steps": 500, "time/steps_per_second": 50.0}, 10) == 10.0

@@ -1,0 +1,136 @@
+import jax
+import numpy as np
+import pytest
+
+from shapo.experiment import Experiment
+from shapo.learning.learner import Learner, TrainState
+from shapo.learning.normalization import statistics_of
+from shapo.rules.critics import Critics
+from shapo.types import Batch
+
+T, N, O, A = 40, 5, 4, 2
+EXPERIMENT = Experiment(
+    gradient="shapo",
+    critic_gradient="sam",
+    hidden=(8,),
+    num_envs=N,
+    steps_per_env=T,
+    critic_epochs=2,
+)
+
+
+def batch(seed=0, costs=1) -> Batch:
+    rng = np.random.default_rng(seed)
+    obs = rng.normal(2, 3, (T + 1, N, O)).astype(np.float32)
+    terminated = rng.random((T, N)) < 0.03
+    return Batch(
+        obs[:-1],
+        obs[1:].copy(),
+        rng.normal(size=(T, N, A)).astype(np.float32),
+        obs[:-1, :, 0].copy(),
+        (obs[:-1, :, 1 : 1 + costs] > 2).astype(np.float32),
+        terminated,
+        (rng.random((T, N)) < 0.03) & ~terminated,
+    )
+
+
+pytestmark = pytest.mark.xdist_group("learner")  # one process compiles it for all
+
+
+@pytest.fixture(scope="module")
+def learner():
+    return Learner.build(EXPERIMENT, O, A)
+
+
+@pytest.fixture(scope="module")
+def state(learner) -> TrainState:
+    return learner.init(3, batch(9).obs.reshape(-1, O))
+
+
+def equal(a, b):
+    jax.tree.map(np.testing.assert_array_equal, a, b)
+
+
+def test_learning_is_a_pure_function(learner, state):
+    once, again = learner.learn(state, batch(), [12.0]), learner.learn(state, batch(), [12.0])
+    equal(once, again)
+    other = learner.learn(state, batch(1), [12.0])
+    assert not np.array_equal(once[0].policy.log_std, other[0].policy.log_std)
+
+
+def test_improving_then_fitting_is_learning(learner, state):
+    improved, todo, _ = learner.improve(state, batch(), [12.0])
+    equal(improved.critics, state.critics)
+    equal(learner.fit(improved, todo)[0], learner.learn(state, batch(), [12.0])[0])
+
+
+def test_statistics_are_frozen_for_the_batch_and_merged_after_it(learner, state):
+    after, _ = learner.learn(state, batch(), [12.0])
+    together = np.concatenate([batch(9).obs.reshape(-1, O), batch().obs.reshape(-1, O)])
+    expected = statistics_of(together)
+    np.testing.assert_allclose(after.statistics.mean, expected.mean, rtol=1e-6)
+    np.testing.assert_allclose(after.statistics.deviation, expected.deviation, rtol=1e-5)
+    assert after.samples == T * N
+    assert 1 <= after.effective_samples <= T * N
+
+
+def test_new_statistics_alone_do_not_move_the_policy(learner, state):
+    """The warm-up saw other observations than the batch, so the statistics change a lot; the policy does not."""
+    shifted = batch()
+    shifted.obs[:] = shifted.obs * 1.3 + 1.0
+    _, metrics = learner.learn(state, shifted, [12.0])
+    assert metrics["statistics/kl"] < 0.01 * metrics["policy/kl"]
+
+
+def test_nothing_recompiles_between_iterations(learner, state):
+    programs = lambda: (Learner._improve._cache_size(), Critics.fit_one._cache_size())
+    state, _ = learner.learn(state, batch(), [1.0])
+    before = programs()
+    for seed in range(3):
+        state, _ = learner.learn(state, batch(seed), [float(seed)])
+    assert programs() == before
+
+
+def test_several_costs(state):
+    experiment = EXPERIMENT.replace(cost_limit=(10.0, 5.0))
+    learner = Learner.build(experiment, O, A, costs=2)
+    state = learner.init(0, batch().obs.reshape(-1, O))
+    _, metrics = learner.learn(state, batch(costs=2), [12.0, 3.0])
+    assert metrics["policy/multiplier_1"] > metrics["policy/multiplier_2"] == 0
+    assert {"critic/reward_loss", "critic/cost_1_loss", "critic/cost_2_loss"} <= metrics.keys()
+
+
+@pytest.mark.parametrize("field", ["obs", "next_obs", "action", "reward", "cost"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_batch_that_is_not_finite_is_refused_by_name(learner, state, field, value):
+    broken = batch()
+    getattr(broken, field)[7, 2] = value
+    with pytest.raises(ValueError, match=rf"batch\.{field} is .* at step 7 of environment 2"):
+        learner.improve(state, broken, [12.0])
+
+
+def test_mismatched_shapes_are_named(learner, state):
+    whole = batch()
+    for broken, culprit in [
+        (whole._replace(cost=whole.cost[:-1]), "batch.cost"),
+        (whole._replace(action=whole.action[..., :1]), "batch.action has 1 dimensions"),
+        (
+            whole._replace(obs=whole.obs[..., :3], next_obs=whole.obs[..., :3]),
+            "batch.obs has 3 features",
+        ),
+    ]:
+        with pytest.raises(ValueError) as raised:
+            learner.improve(state, broken, [12.0])
+        assert culprit in str(raised.value)
+    for cost in ([np.nan], [1.0, 2.0]):
+        with pytest.raises(ValueError, match="episode_cost"):
+            learner.improve(state, whole, cost)
+
+
+@pytest.mark.parametrize(
+    ("change", "culprit"),
+    [({"algo": "sac"}, "sac"), ({"gradient": "adam"}, "adam"), ({"schedule": "cosine"}, "cosine")],
+)
+def test_unknown_names_are_named(change, culprit):
+    with pytest.raises(ValueError, match=f"'{culprit}' is unknown"):
+        Learner.build(EXPERIMENT.replace(**change), O, A)

@@ -1,0 +1,247 @@
+"""Collecting: against a plain loop over the environment, and against itself with other numbers of workers."""
+
+import os
+from functools import partial
+
+import gymnasium
+import numpy as np
+import psutil
+import pytest
+from test_acting import make_actor, mean_action
+from toy_env import Toy
+
+from shapo.experiment import Experiment
+from shapo.rollout.collector import action_noise
+from shapo.rollout.processes import available_cores
+from shapo.rollout.rollout import Rollout, RolloutError
+from shapo.rollout.task import Task
+from shapo.rollout.worker import env_seed
+
+EXPERIMENT = Experiment(env="Toy", num_envs=5, steps_per_env=40, seed=3, workers=2)
+ACTOR = make_actor((3, 8, 2))
+
+
+def collected(experiment, iterations=2, restore_after=None):
+    """Copies of what each iteration yields; optionally starting from another collection's state."""
+    found = []
+    log = os.devnull
+    with Rollout(Task(experiment, Toy), log) as rollout:
+        assert rollout.spec.observation == 3
+        rollout.reset() if restore_after is None else rollout.restore(restore_after.state)
+        first = 0 if restore_after is None else 1
+        for iteration in range(first, iterations):
+            rollout.begin(iteration, ACTOR)
+            got = rollout.finish()
+            batch = type(got.batch)._make(field.copy() for field in got.batch)
+            found.append(got._replace(batch=batch))
+    return found
+
+
+@pytest.fixture(scope="module")
+def two_workers():
+    return collected(EXPERIMENT)
+
+
+def same(a, b):
+    assert len(a) == len(b)
+    for x, y in zip(a, b, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_batch_is_what_the_environment_did(two_workers):
+    env = Toy(5)
+    obs = env.reset(env_seed(EXPERIMENT.seed, 0))
+    for got in two_workers:
+        batch = got.batch
+        for t in range(EXPERIMENT.steps_per_env):
+            np.testing.assert_array_equal(batch.obs[t], obs.astype(np.float32))
+            step = env.step(batch.action[t].astype(np.float64))
+            np.testing.assert_array_equal(batch.next_obs[t], step.last_obs.astype(np.float32))
+            np.testing.assert_array_equal(batch.reward[t], step.reward.astype(np.float32))
+            np.testing.assert_array_equal(batch.cost[t, :, 0], step.cost)
+            np.testing.assert_array_equal(batch.terminated[t], step.terminated)
+            np.testing.assert_array_equal(batch.truncated[t], step.truncated & ~step.terminated)
+            obs = step.obs
+
+
+def test_actions_follow_the_policy(two_workers):
+    """Standardised by the policy's own mean and spread, actions are the noise that (seed, iteration, env) stand for."""
+    for iteration, got in enumerate(two_workers):
+        rows = got.batch.obs.reshape(-1, 3)
+        mean = mean_action(ACTOR, rows).reshape(got.batch.action.shape)
+        noise = (got.batch.action - mean) / np.exp(ACTOR.log_std)
+        np.testing.assert_allclose(noise, action_noise(3, iteration, range(5), 40, 2), atol=1e-4)
+
+
+def test_noise_is_normal_and_differs_everywhere():
+    noise = action_noise(0, 0, range(50), 100, 2)
+    assert abs(noise.mean()) < 0.04 and abs(noise.std() - 1) < 0.04
+    streams = [
+        action_noise(s, i, range(e, e + 1), 4, 1).tobytes()
+        for s in (0, 1)
+        for i in (0, 1)
+        for e in (0, 1)
+    ]
+    assert len(set(streams)) == 8
+    np.testing.assert_array_equal(action_noise(0, 0, range(7, 9), 100, 2), noise[:, 7:9])
+
+
+def test_episodes_are_sums_of_the_batch(two_workers):
+    """Recomputed step by step over both batches: episodes straddle the border between them."""
+    running = [[0.0, 0.0, 0] for _ in range(5)]
+    for got in two_workers:
+        expected = []
+        batch = got.batch
+        for t in range(EXPERIMENT.steps_per_env):
+            for i in range(5):
+                running[i][0] += float(batch.reward[t, i])
+                running[i][1] += float(batch.cost[t, i, 0])
+                running[i][2] += 1
+                if batch.terminated[t, i] or batch.truncated[t, i]:
+                    expected.append((i, t, *running[i], batch.terminated[t, i]))
+                    running[i] = [0.0, 0.0, 0]
+        env, step, returns, costs, length, terminated = zip(*expected, strict=True)
+        assert len(expected) >= 5
+        np.testing.assert_array_equal(got.episodes.env, env)
+        np.testing.assert_array_equal(got.episodes.step, step)
+        np.testing.assert_allclose(got.episodes.returns, returns, rtol=1e-5)
+        np.testing.assert_allclose(got.episodes.costs[:, 0], costs)
+        np.testing.assert_array_equal(got.episodes.length, length)
+        np.testing.assert_array_equal(got.episodes.terminated, terminated)
+
+
+@pytest.mark.parametrize("workers", [1, 5])
+def test_the_number_of_workers_does_not_matter(two_workers, workers):
+    for ours, theirs in zip(
+        collected(EXPERIMENT.replace(workers=workers)), two_workers, strict=True
+    ):
+        same(ours.batch, theirs.batch)
+        same(ours.episodes, theirs.episodes)
+
+
+def test_a_restored_state_goes_on_exactly(two_workers):
+    (again,) = collected(EXPERIMENT.replace(workers=1), restore_after=two_workers[0])
+    same(again.batch, two_workers[1].batch)
+    same(again.episodes, two_workers[1].episodes)
+
+
+def test_warm_up_changes_nothing_and_uses_other_episodes(two_workers):
+    with Rollout(Task(EXPERIMENT, Toy), os.devnull) as rollout:
+        assert rollout.spec.env == "Toy"
+        seen = rollout.warm_up(10)
+        rollout.reset()
+        rollout.begin(0, ACTOR)
+        batch = rollout.finish().batch
+        same(batch, two_workers[0].batch)
+    assert seen.shape == (50, 3)
+    assert not np.isin(seen[:5, 0], batch.obs[0, :, 0]).any()
+
+
+class Remembering(Toy):
+    """Each environment remembers as many numbers as its batch's first seed says, so workers' states differ in shape."""
+
+    def get_state(self):
+        length = 1 + self.seed[0] % 5
+        return super().get_state() | {"history": np.tile(self.seed[:, None], length)}
+
+    def set_state(self, state):
+        state = dict(state)
+        history = state.pop("history")[:, : 1 + state["seed"][0] % 5]
+        np.testing.assert_array_equal(history, np.tile(state["seed"][:, None], history.shape[1]))
+        return super().set_state(state)
+
+
+def test_histories_of_different_length_are_kept():
+    with Rollout(Task(EXPERIMENT, Remembering), os.devnull) as rollout:
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        state = rollout.finish().state
+        rollout.restore(state)
+        rollout.begin(1, ACTOR)
+        rollout.finish()
+    seeds = env_seed(EXPERIMENT.seed, 0) + np.arange(5)
+    assert state["env/history"].shape == (5, 1 + max(seeds[0] % 5, seeds[3] % 5))
+
+
+def pendulum():
+    class Costly(gymnasium.Wrapper):
+        def step(self, action):
+            *step, info = self.env.step(action)
+            return *step, info | {"cost": float(abs(step[0][2]) > 2)}
+
+    return Costly(gymnasium.make("Pendulum-v1"))
+
+
+def test_gymnasium_environments_go_on_exactly():
+    experiment = Experiment(env="pendulum", num_envs=2, steps_per_env=30, workers=2, seed=1)
+    actor = make_actor((3, 8, 1))
+    with Rollout(Task(experiment, pendulum), os.devnull) as rollout:
+        rollout.spec, rollout.reset()
+        rollout.begin(0, actor)
+        state = rollout.finish().state
+        rollout.begin(1, actor)
+        expected = rollout.finish().batch.obs.copy()
+        rollout.restore(state)
+        rollout.begin(1, actor)
+        np.testing.assert_array_equal(rollout.finish().batch.obs, expected)
+
+
+def test_nothing_stays_behind():
+    process = psutil.Process()
+    before = set(process.children()), process.num_fds(), set(os.listdir("/dev/shm"))
+    with pytest.raises(KeyError), Rollout(Task(EXPERIMENT, Toy), os.devnull) as rollout:
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        assert len(process.children()) == len(before[0]) + 2
+        raise KeyError("anything")
+    assert (set(process.children()), process.num_fds(), set(os.listdir("/dev/shm"))) == before
+
+
+def test_more_limits_than_costs_are_refused():
+    task = Task(EXPERIMENT.replace(cost_limit=(1.0, 2.0)), Toy)
+    with (
+        pytest.raises(ValueError, match="1 cost signals but cost_limit"),
+        Rollout(task, os.devnull) as rollout,
+    ):
+        rollout.spec  # noqa: B018
+
+
+def test_an_unknown_environment_is_refused_with_the_nearest():
+    task = Task(Experiment(env="SafetyPointGaol1-v0"))
+    with (
+        pytest.raises(ValueError, match="SafetyPointGoal1-v0"),
+        Rollout(task, os.devnull) as rollout,
+    ):
+        rollout.spec  # noqa: B018
+
+
+def test_errors_name_environment_seed_and_log(tmp_path):
+    log = tmp_path / "log"
+    task = Task(EXPERIMENT.replace(workers=1), partial(Toy, fault="nan", fault_step=3))
+    with pytest.raises(RolloutError) as error, Rollout(task, log) as rollout:
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+    text = str(error.value)
+    assert (
+        "Toy" in text
+        and f"seed {env_seed(3, 4)}" in text
+        and "reward nan at step 2" in text
+        and str(log) in text
+    )
+
+
+def unbuildable(num_envs):
+    raise KeyError("no such maze")
+
+
+def test_an_environment_that_cannot_be_made_is_named():
+    with (
+        pytest.raises(RolloutError, match=r"Toy cannot be made: KeyError: 'no such maze'"),
+        Rollout(Task(EXPERIMENT, unbuildable), os.devnull) as rollout,
+    ):
+        rollout.spec  # noqa: B018
+
+
+def test_cores():
+    assert 1 <= available_cores() <= (os.cpu_count() or 1)

@@ -1,0 +1,61 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from shapo.rules import networks
+from shapo.rules.critics import Critics
+from shapo.rules.gradients import Plain, Sam, Shapo
+from shapo.types import Progress
+
+NOW = Progress(0.0, 1000.0, 100.0, jnp.zeros(1), 10.0, 1.0)
+ROWS = 512
+OBS = jax.random.normal(jax.random.PRNGKey(0), (ROWS, 3))
+TARGET = OBS[:, 0] * 2 - OBS[:, 1] ** 2
+
+
+def fit(critics, epochs=1):
+    critic = critics.init(networks.init_critic(jax.random.PRNGKey(1), 3, (16,)))
+    rng = np.random.default_rng(0)
+    for _ in range(epochs):
+        critic, loss = critics.fit_one(critic, OBS, TARGET, critics.orders(rng, ROWS), NOW)
+    return critic, loss
+
+
+@pytest.mark.parametrize("rule", [Plain(), Sam(0.01), Shapo(1e-4)])
+def test_a_critic_learns_with_every_rule(rule):
+    critic, _ = fit(Critics(rule, rate=1e-2, epochs=10, decay=0.0), epochs=10)
+    error = jnp.mean((networks.value(critic.params, OBS) - TARGET) ** 2)
+    assert error < 0.05 * jnp.var(TARGET)
+
+
+def test_sam_without_radius_is_plain():
+    a, b = fit(Critics(Sam(0.0), epochs=2))[0], fit(Critics(Plain(), epochs=2))[0]
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=1e-5), a.params, b.params)
+
+
+def test_one_minibatch_is_the_textbook_step():
+    """Squared error plus decay·‖w‖², clipped, into Adam: written out with optax on the whole batch."""
+    critics = Critics(epochs=1, minibatch=ROWS, decay=0.01, max_norm=0.5)
+    before = networks.init_critic(jax.random.PRNGKey(1), 3, (16,))
+
+    def loss(params):
+        squared = sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(params))
+        return jnp.mean((networks.value(params, OBS) - TARGET) ** 2) + 0.01 * squared
+
+    grads = jax.grad(loss)(before)
+    norm = optax.tree.norm(grads)
+    assert norm > 0.5
+    # Adam's first step is rate · g/|g|, whatever the clipping did to the length of g.
+    expected = jax.tree.map(lambda p, g: p - 1e-3 * jnp.sign(g), before, grads)
+    after, value = fit(critics)
+    np.testing.assert_allclose(value, loss(before), rtol=1e-5)
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=2e-5), after.params, expected)
+
+
+def test_every_epoch_takes_every_row_once_in_another_order():
+    orders = Critics(epochs=3, minibatch=100).orders(np.random.default_rng(0), 1050)
+    assert orders.shape == (3, 10, 100)  # the 50 rows that do not fill a minibatch are left out
+    assert all(len(np.unique(epoch)) == 1000 for epoch in orders)
+    assert not np.array_equal(orders[0], orders[1])

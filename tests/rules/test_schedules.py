@@ -1,0 +1,70 @@
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from shapo.rules.gradients import Sam, Shapo
+from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha, autocorrelation_time, implied_alpha
+from shapo.rules.steps import ClippedEpochs, TrustRegion
+from shapo.types import Progress
+
+
+def at(iteration=0, samples=20_000.0, effective=500.0):
+    return Progress(
+        jnp.asarray(iteration), jnp.asarray(samples), jnp.asarray(effective), 0.0, 1.0, 1.0
+    )
+
+
+@pytest.mark.parametrize(("alpha", "radius"), [(0.01, 1.35e-4), (0.05, 6.76e-5), (0.4, 1.6e-6)])
+def test_fixed_alpha_at_20_000_samples(alpha, radius):
+    """The paper's formula by SciPy's quantiles, and rounded values worked out by hand."""
+    np.testing.assert_allclose(Alpha(alpha)(at()), norm.ppf(alpha) ** 2 / 40_000, rtol=1e-5)
+    np.testing.assert_allclose(Alpha(alpha)(at()), radius, rtol=0.02)
+    np.testing.assert_allclose(EffectiveAlpha(alpha)(at()), norm.ppf(alpha) ** 2 / 1000, rtol=1e-5)
+
+
+def test_alpha_and_radius_are_two_readings_of_one_thing():
+    for alpha in (0.01, 0.1, 0.4):
+        np.testing.assert_allclose(
+            implied_alpha(Alpha(alpha)(at()), at().samples), alpha, rtol=1e-4
+        )
+    np.testing.assert_allclose(implied_alpha(1e-5, 100_000.0), norm.cdf(-np.sqrt(2)), rtol=1e-5)
+
+
+def test_decay():
+    np.testing.assert_allclose(Decay(1e-4)(at(iteration=8)), 1e-4 / 3, rtol=1e-6)
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.5, 0.9, 0.97])
+def test_autocorrelation_time_of_an_ar1_process(phi):
+    """x_t = φ x_{t−1} + noise has τ = (1 + φ)/(1 − φ)."""
+    rng = np.random.default_rng(0)
+    x = np.zeros((4000, 20))
+    for t in range(1, 4000):
+        x[t] = phi * x[t - 1] + rng.normal(size=20)
+    found = autocorrelation_time(jnp.asarray(x, jnp.float32))
+    np.testing.assert_allclose(found, (1 + phi) / (1 - phi), rtol=0.12)
+
+
+def test_autocorrelation_time_of_a_constant_is_finite():
+    assert np.isfinite(autocorrelation_time(jnp.ones((50, 2))))
+
+
+@pytest.mark.parametrize(
+    ("make", "culprit"),
+    [
+        (lambda: Shapo(-1e-4), "Shapo(radius=-0.0001)"),
+        (lambda: Shapo(float("nan")), "Shapo(radius=nan)"),
+        (lambda: Shapo("fixed"), "Shapo(radius='fixed')"),
+        (lambda: Sam(-0.1), "Sam(rho=-0.1)"),
+        (lambda: Alpha(0.7), "Alpha(alpha=0.7)"),
+        (lambda: EffectiveAlpha(0.0), "EffectiveAlpha(alpha=0.0)"),
+        (lambda: Decay(-1.0), "Decay(radius=-1.0)"),
+        (lambda: TrustRegion(0.0), "TrustRegion(radius=0.0)"),
+        (lambda: ClippedEpochs(stop_kl=-1.0), "ClippedEpochs(stop_kl=-1.0)"),
+    ],
+)
+def test_bad_numbers_are_named(make, culprit):
+    with pytest.raises(ValueError) as raised:
+        make()
+    assert culprit in str(raised.value)

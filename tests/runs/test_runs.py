@@ -1,0 +1,225 @@
+"""A run's files: whole or not believed, cut back exactly, never overwritten."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from shapo.runs.checkpoints import Checkpoint, newest_checkpoint, save_checkpoint
+from shapo.experiment import Experiment
+from shapo.runs.ledger import Ledger
+from shapo.runs.folder import Run, RunInUse
+from shapo.runs.tables import Table, read_columns
+from shapo.types import Batch, Episodes
+
+ARRAYS = {
+    "scalar": np.float64(np.pi),
+    "bits": np.array([True, False]),
+    "transposed": np.arange(6, dtype=np.float32).reshape(2, 3).T,
+    "empty": np.zeros((0, 3)),
+    "words": np.array([2**32 - 1], np.uint32),
+}
+
+
+class TestCheckpoints:
+    def save(self, folder, *iterations):
+        for iteration in iterations:
+            save_checkpoint(folder, Checkpoint(iteration, ARRAYS, {"seconds": str(iteration)}))
+
+    def test_come_back_bit_for_bit(self, tmp_path):
+        self.save(tmp_path, 7)
+        checkpoint, problems = newest_checkpoint(tmp_path)
+        assert checkpoint.iteration == 7 and checkpoint.facts == {"seconds": "7"} and not problems
+        assert set(checkpoint.arrays) == set(ARRAYS)
+        for name, value in ARRAYS.items():
+            found = checkpoint.arrays[name]
+            assert found.dtype == np.asarray(value).dtype
+            np.testing.assert_array_equal(found, value)
+
+    def test_the_last_two_are_kept(self, tmp_path):
+        self.save(tmp_path, 8, 9, 10, 999_999, 1_000_000)
+        assert sorted(os.listdir(tmp_path)) == ["1000000.safetensors", "999999.safetensors"]
+        assert newest_checkpoint(tmp_path)[0].iteration == 1_000_000
+
+    @pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+    def test_a_truncated_one_is_passed_over(self, tmp_path, share):
+        self.save(tmp_path, 1, 2)
+        path = tmp_path / "000002.safetensors"
+        path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+        checkpoint, (problem,) = newest_checkpoint(tmp_path)
+        assert checkpoint.iteration == 1
+        assert str(path) in problem and "damaged" in problem
+
+    def test_any_flipped_bit_is_noticed(self, tmp_path):
+        self.save(tmp_path, 1)
+        path = tmp_path / "000001.safetensors"
+        whole = path.read_bytes()
+        believed = []
+        for place in range(8, len(whole)):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+            checkpoint, _ = newest_checkpoint(tmp_path)
+            if checkpoint is not None:
+                believed.append(whole[place : place + 1])
+        assert not set(believed) - {b" "}  # only the padding after the header carries no meaning
+
+    def test_none_is_none(self, tmp_path):
+        assert newest_checkpoint(tmp_path) == (None, [])
+
+
+class TestTable:
+    rows = tuple({"a": i, "b/c": i / 3} for i in range(4))
+
+    def test_is_cut_back_to_a_size_it_had(self, tmp_path):
+        path = tmp_path / "t.csv"
+        table = Table(path)
+        table.append(self.rows[:2])
+        size = table.sync()
+        table.append(self.rows[2:3])
+        table.close()
+        with open(path, "a") as file:
+            file.write("half a li")
+        table = Table(path, size)
+        table.append(self.rows[2:])
+        table.sync()
+        table.close()
+        assert path.read_text().splitlines()[0] == "a,b/c"
+        assert read_columns(path) == {"a": [0, 1, 2, 3], "b/c": [i / 3 for i in range(4)]}
+
+    def test_numbers_survive_exactly(self, tmp_path):
+        table = Table(tmp_path / "t.csv")
+        table.append([{"x": 0.1 + 0.2, "y": float("nan")}])
+        table.close()
+        columns = read_columns(tmp_path / "t.csv")
+        assert columns["x"] == [0.1 + 0.2] and np.isnan(columns["y"][0])
+
+    def test_refuses_other_columns(self, tmp_path):
+        table = Table(tmp_path / "t.csv")
+        table.append([{"a": 1}])
+        with pytest.raises(ValueError, match=r"columns changed \(b\)"):
+            table.append([{"a": 1, "b": 2}])
+
+    def test_refuses_a_file_shorter_than_its_checkpoint(self, tmp_path):
+        (tmp_path / "t.csv").write_text("a\n1\n")
+        with pytest.raises(ValueError, match="has 4 bytes"):
+            Table(tmp_path / "t.csv", 10)
+
+
+class TestRun:
+    experiment = Experiment(env="Ant-v4", cost_limit=(1.0, 2.0), hidden=(8,))
+
+    def test_config_is_complete(self, tmp_path):
+        Run.create(tmp_path / "r", self.experiment, {"env": "m:f"})
+        config = json.loads((tmp_path / "r" / "config.json").read_text())
+        assert config["experiment"]["damping"] == 0.1 and config["custom"] == {"env": "m:f"}
+        assert {"jax", "mujoco", "numpy"} <= set(config["packages"]) and config["version"]
+        found = Run.open(tmp_path / "r")
+        assert found.experiment == self.experiment and not found.finished
+
+    def test_an_existing_run_is_never_overwritten(self, tmp_path):
+        Run.create(tmp_path, self.experiment, {})
+        with pytest.raises(ValueError, match=r"already holds a run.*--resume"):
+            Run.create(tmp_path, self.experiment, {})
+
+    def test_a_foreign_folder_is_left_alone(self, tmp_path):
+        (tmp_path / "thesis.tex").touch()
+        with pytest.raises(ValueError, match="not an empty folder"):
+            Run.create(tmp_path, self.experiment, {})
+        assert os.listdir(tmp_path) == ["thesis.tex"]
+
+    def test_a_changed_config_is_shown(self, tmp_path):
+        run = Run.create(tmp_path, self.experiment, {})
+        with pytest.raises(
+            ValueError, match=r"seed is 0 in the run, 4 was asked for; radius is 0.01"
+        ):
+            run.require_same(self.experiment.replace(seed=4, radius=0.02), {})
+        with pytest.raises(ValueError, match="m:f"):
+            run.require_same(self.experiment, {"env": "m:f"})
+
+    def test_a_mistyped_folder_is_guessed(self, tmp_path):
+        Run.create(tmp_path / "ant-cpo", self.experiment, {})
+        with pytest.raises(ValueError, match=r"did you mean .*ant-cpo"):
+            Run.open(tmp_path / "ant-cop")
+
+    @pytest.mark.parametrize(
+        "text", ["", "{", "[]", '{"experiment": {"enw": 1}}', '{"experiment": 3}']
+    )
+    def test_a_broken_config_is_one_line(self, tmp_path, text):
+        (tmp_path / "config.json").write_text(text)
+        with pytest.raises(ValueError, match=r"config\.json is not a run's config"):
+            Run.open(tmp_path)
+
+    def test_two_processes_do_not_share_a_run(self, tmp_path):
+        run = Run.create(tmp_path, self.experiment, {})
+        with (
+            run.locked(),
+            pytest.raises(RunInUse, match="another process"),
+            Run.open(tmp_path).locked(),
+        ):
+            pass
+        with run.locked():
+            pass
+
+
+class TestLedger:
+    def batch(self, cost):
+        zeros = np.zeros(cost.shape[:2], np.float32)
+        none = zeros.astype(bool)
+        return Batch(zeros[..., None], zeros[..., None], zeros[..., None], zeros, cost, none, none)
+
+    def episodes(self, costs, terminated):
+        k = len(costs)
+        returns, numbers = np.arange(k, dtype=float), np.arange(k)
+        return Episodes(
+            numbers % 2, numbers, returns, np.array(costs), numbers + 5, np.array(terminated)
+        )
+
+    def test_follows_the_definitions(self):
+        ledger = Ledger(Experiment(num_envs=2, steps_per_env=10, cost_limit=(3.0,)))
+        cost = np.zeros((10, 2, 1), np.float32)
+        cost[:4] = 1
+        assert ledger.episode_cost() == [3.0]  # unknown: as if exactly met
+        none = self.episodes(np.zeros((0, 1)), np.zeros(0, bool))
+        ledger.add(self.batch(cost), none)
+        first = ledger.row(0)
+        assert (
+            first["cost/total"] == 8
+            and first["cost/rate"] == 8 / 20
+            and np.isnan(first["cost/episode"])
+        )
+        ledger.add(self.batch(0 * cost), self.episodes([[1.0], [2.0], [6.0]], [True, False, True]))
+        row = ledger.row(1)
+        assert row["steps"] == 40 and row["episodes"] == 3
+        assert (
+            row["cost/episode"] == 3 and row["reward/episode"] == 1 and row["episode/length"] == 6
+        )
+        assert row["termination/total"] == 2 and row["termination/rate"] == 2 / 40
+        assert row["cost/p80"] == pytest.approx(2 + 0.6 * 4)  # between the 2nd and the 3rd of three
+        assert ledger.episode_cost() == [3.0]
+        ledger.add(self.batch(0 * cost), none)
+        assert ledger.row(2)["cost/episode"] == 3  # the last that is known
+
+    def test_looks_back_as_far_as_told(self):
+        ledger = Ledger(Experiment(num_envs=2, steps_per_env=1, episode_window=3))
+        for costs in ([[0.0], [0.0]], [[3.0], [9.0]]):
+            ledger.add(self.batch(np.zeros((1, 2, 1))), self.episodes(costs, [False, False]))
+        assert ledger.episode_cost() == [4.0]
+
+    def test_numbers_several_costs(self):
+        ledger = Ledger(Experiment(num_envs=2, steps_per_env=1, cost_limit=(1.0, 2.0)))
+        episodes = self.episodes([[1.0, 5.0], [3.0, 5.0]], [False, False])
+        ledger.add(self.batch(np.ones((1, 2, 2))), episodes)
+        row = ledger.row(0)
+        assert (row["cost/episode_1"], row["cost/episode_2"], row["cost/limit_2"]) == (2, 5, 2)
+        assert ledger.episode_rows(0, episodes)[1] == {
+            "iteration": 0, "steps": 4, "env": 1, "return": 1.0, "cost_1": 3.0, "cost_2": 5.0, "length": 6,
+            "terminated": 0,
+        }  # fmt: skip
+
+    def test_state_round_trip(self):
+        ledger, other = (Ledger(Experiment(num_envs=2, steps_per_env=1)) for _ in range(2))
+        ledger.add(self.batch(np.ones((1, 2, 1))), self.episodes([[1.0], [3.0]], [False, True]))
+        other.set_state(ledger.get_state())
+        for each in (ledger, other):
+            each.add(self.batch(np.ones((1, 2, 1))), self.episodes([[7.0]], [True]))
+        assert other.row(1) == ledger.row(1)
