@@ -129,7 +129,7 @@ def test_kill_a_worker(tmp_path):
 def test_a_broken_environment(tmp_path, fault, complaint):
     """It breaks in the second batch: the first is not lost."""
     folder = tmp_path / "run"
-    broken = partial(Toy, fault=fault, fault_step=85)  # 25 of warm-up, 50 of the first batch
+    broken = partial(Toy, fault=fault, fault_step=60)  # 50 steps are the first batch
     with pytest.raises(TrainingError) as error:
         training.train(EXPERIMENT.replace(workers=2), folder, env=broken, patience=2.0)
     text = str(error.value)
