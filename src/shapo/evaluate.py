@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from shapo.envs.protocol import BatchEnv
 from shapo.runs.policies import Policy
 
-SEEDS = 4_001_000_000
-"""Evaluation draws its environment seeds from here on, above those of training and warm-up."""
+SEEDS = 4_000_000_000
+"""Evaluation draws its environment seeds from here on, above those of training."""
 STRIDE = 1000
 """So many environment seeds belong to each seed of an evaluation: no two evaluations share one."""
 LAST_SEED = (2**32 - SEEDS) // STRIDE - 1

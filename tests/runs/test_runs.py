@@ -200,6 +200,15 @@ class TestLedger:
         ledger.add(self.batch(0 * cost), none)
         assert ledger.row(2)["cost/episode"] == 3  # the last that is known
 
+    def test_percentiles_look_back_on_fifty_episodes(self):
+        ledger = Ledger(Experiment(num_envs=2, steps_per_env=1))
+        for costs in ([[1000.0]] * 10, [[float(cost)] for cost in range(50)]):
+            episodes = self.episodes(costs, [False] * len(costs))
+            ledger.add(self.batch(np.zeros((1, 2, 1))), episodes)
+        row = ledger.row(0)
+        assert row["cost/p80"] == np.percentile(range(50), 80)
+        assert row["cost/p95"] == np.percentile(range(50), 95)
+
     def test_looks_back_as_far_as_told(self):
         ledger = Ledger(Experiment(num_envs=2, steps_per_env=1, episode_window=3))
         for costs in ([[0.0], [0.0]], [[3.0], [9.0]]):

@@ -1,11 +1,14 @@
 """`config.json`: what was asked of a run, read without believing it."""
 
-import dataclasses
 import json
+import typing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from shapo.experiment import Experiment
+
+JSON_TYPES = {int: int, float: (int, float)}
+"""What a number may be in a file; all else is a word or a list."""
 
 
 class BadConfig(ValueError):
@@ -35,19 +38,17 @@ def read_config(path: Path) -> Config:
 
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
-    fields: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(Experiment)}
+    hints = typing.get_type_hints(Experiment)
     for name, value in choices.items():
-        if name not in fields:
+        if name not in hints:
             raise BadConfig(
                 f"{file} is not a run's config of this version of shapo: {name!r} is unknown here "
                 f"(written by shapo {version})"
             )
-        default = fields[name]
-        kind = (int, float) if isinstance(default, float) else type(default)
-        if isinstance(default, tuple) and isinstance(value, list):
-            fields[name] = tuple(value)
-        elif isinstance(value, kind):
-            fields[name] = value
-        else:
+        several = typing.get_origin(hints[name]) is tuple
+        if not isinstance(value, list if several else JSON_TYPES.get(hints[name], str)):
             raise BadConfig(f"{file} is not a run's config: {name} cannot be {value!r}")
+    fields: dict[str, Any] = {
+        n: tuple(value) if isinstance(value, list) else value for n, value in choices.items()
+    }
     return Experiment(**fields)
