@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from gymnasium import Env
 from rich.console import Console
 from test_train import TINY as TOY
 from toy_env import Toy
@@ -228,6 +229,9 @@ def test_no_half_a_film_is_left_behind(capsys, run, monkeypatch, tmp_path):
     out = tmp_path / "film.mp4"
     assert shapo(capsys, "play", run[0], "--env", "toy_env:Toy", "--out", out)[0] == 1
     assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(Toy, "render", lambda *_: Env().render())
+    code, _, error = shapo(capsys, "play", run[0], "--env", "toy_env:Toy", "--out", out)
+    assert code == 2 and "toy_env:Toy has no render()" in error and list(tmp_path.iterdir()) == []
 
 
 def test_compare(capsys, tmp_path, monkeypatch):

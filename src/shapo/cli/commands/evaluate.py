@@ -77,9 +77,11 @@ def run(options: argparse.Namespace) -> None:
             f"length {numbers['length']:.0f}   terminated {numbers['terminated']:.0%}"
         )
         if numbers["cut"]:
+            fewer = options.episodes - numbers["episodes"]
             print(
                 f"{'':>15}  {numbers['cut']} of {numbers['episodes']} episodes did not end and were cut after "
                 f"{options.max_steps:,} steps (--max-steps)"
+                + (f"; {fewer} could not begin" if fewer else "")
             )
 
 

@@ -81,6 +81,10 @@ def run(options: argparse.Namespace) -> None:
         if not unfinished.exists() or not unfinished.stat().st_size:
             raise ValueError(f"{out}: the film could not be written; try another --size or a .gif")
         unfinished.replace(out)
+    except NotImplementedError:
+        raise ValueError(
+            f"{options.env or trained.environment} has no render(), so it cannot be filmed"
+        ) from None
     finally:
         unfinished.unlink(missing_ok=True)
         env.close()
