@@ -74,6 +74,7 @@ def test_a_seed_counts_once(tmp_path):
     found = weigh(wanted, read_runs(tmp_path).runs)
     assert [each.seeds for each in found.candidates] == [1, 1] and len(runs) == 3
     assert found.candidates[0].reward == 5, "the one found first, by name"
+    assert [out.run.folder.name for out in found.left_out] == ["twice"]
 
 
 def test_the_command_says_what_to_take_and_why(tmp_path, capsys):

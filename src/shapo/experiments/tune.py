@@ -12,7 +12,7 @@ import numpy as np
 
 from shapo import presets
 from shapo.experiment import Experiment
-from shapo.experiments.counting import counted
+from shapo.experiments.counting import LeftOut, counted
 from shapo.experiments.statistics import hypervolume, pareto_front, standard_error
 from shapo.runs.folder import Run
 
@@ -46,6 +46,7 @@ class Tuning(NamedTuple):
     choice: Candidate
     share: float
     """Of the area that the whole front beats, the part that the choice beats by itself."""
+    left_out: list[LeftOut]
 
 
 def grid(choices: dict[str, Any], points: int, seeds: int) -> list[Experiment]:
@@ -73,7 +74,9 @@ def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
         point = run.experiment.essence("seed")
         if run.finished and not run.custom and point in by_point:
             by_point[point].append(run)
-    found = [_candidate(point, counted(own).runs) for point, own in by_point.items() if own]
+    groups = {point: counted(own) for point, own in by_point.items() if own}
+    found = [_candidate(point, group.runs) for point, group in groups.items()]
+    left_out = [out for group in groups.values() for out in group.left_out]
     measured = [each for each in found if np.isfinite([each.reward, each.cost_rate]).all()]
     candidates = [each for each in measured if each.experiment.gradient == "shapo"]
     if not candidates:
@@ -89,7 +92,8 @@ def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
     total = hypervolume(rewards, costs, worst_return, worst_cost)
     best = int(np.argmax(areas))
     base = next((each for each in measured if each.experiment.gradient == "plain"), None)
-    return Tuning(candidates, base, front, front[best], areas[best] / total if total else 1.0)
+    share = areas[best] / total if total else 1.0
+    return Tuning(candidates, base, front, front[best], share, left_out)
 
 
 def _candidate(point: Experiment, runs: Sequence[Run]) -> Candidate:
