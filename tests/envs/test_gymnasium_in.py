@@ -6,6 +6,7 @@ import pytest
 from gymnasium import spaces
 
 from shapo import envs
+from shapo.envs import gymnasium_in
 from shapo.envs.gymnasium_in import episode_seed
 
 
@@ -167,3 +168,17 @@ def test_options_reach_the_environment_and_pictures_need_one():
     assert drawn.step(np.zeros((1, 1))).obs[0, 2] == pytest.approx(still[0, 2])
     with pytest.raises(ValueError, match="Pendulum-v1: make it with render_mode"), pytest.warns():
         drawn.render()
+
+
+def test_an_episode_without_an_end_is_refused_with_the_fix(monkeypatch):
+    monkeypatch.setattr(gymnasium_in, "LONGEST", 20)
+    env = envs.make(Corridor, 2)
+    with pytest.raises(
+        ValueError, match=r"Corridor: .* 20 steps.*TimeLimit\(env, max_episode_steps"
+    ):
+        for _ in range(21):
+            env.step(np.zeros((2, 1)))
+    bounded = envs.make(lambda: gymnasium.wrappers.TimeLimit(Corridor(), 10), 2)
+    for _ in range(25):
+        bounded.step(np.zeros((2, 1)))
+    assert bounded.get_state()["length"].max() == 5

@@ -20,6 +20,10 @@ CostFunction = Callable[[Any, Any, dict[str, Any]], ArrayLike]
 """(observation the step led to, action, info) -> cost, or a vector of several costs."""
 
 
+LONGEST = 100_000
+"""Steps after which an episode that its environment does not bound is refused: every action of it is kept."""
+
+
 class NoCost(ValueError):
     """An environment that does not say what its steps cost."""
 
@@ -77,6 +81,11 @@ class FromGymnasium:
             last_obs[i] = self._flat(obs)
             cost[i] = self._cost(obs, native, info)
             self._actions[i].append(action[i].copy())
+        if self.horizon is None and max(map(len, self._actions)) > LONGEST:
+            raise ValueError(
+                f"{self.id}: an episode has gone on for {LONGEST:,} steps, and all its actions are kept to resume it; "
+                "give it an end: gymnasium.wrappers.TimeLimit(env, max_episode_steps=1000)"
+            )
         obs = last_obs.copy()
         for i in np.flatnonzero(terminated | truncated):
             self._episode[i] += 1
