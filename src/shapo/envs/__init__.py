@@ -8,10 +8,10 @@ from shapo.envs import gymnasium_out
 from shapo.envs.gymnasium_in import FromGymnasium, NoCost
 from shapo.envs.listing import Row, table
 from shapo.envs.protocol import BatchEnv, Step
-from shapo.envs.registry import IDS, UnknownEnvironment, canonical, make
+from shapo.envs.registry import HORIZONS, IDS, UnknownEnvironment, canonical, make
 from shapo.envs.saute import Saute
 
-gymnasium_out.register(IDS)
+gymnasium_out.register(HORIZONS)
 
 __all__ = [
     "IDS",
