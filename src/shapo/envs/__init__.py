@@ -5,7 +5,7 @@ as `shapo/<id>`.
 """
 
 from shapo.envs import gymnasium_out
-from shapo.envs.gymnasium_in import FromGymnasium, NoCost
+from shapo.envs.gymnasium_in import FromGymnasium, NoCost, free
 from shapo.envs.listing import Row, table
 from shapo.envs.protocol import BatchEnv, Step
 from shapo.envs.registry import HORIZONS, IDS, UnknownEnvironment, canonical, make
@@ -23,6 +23,7 @@ __all__ = [
     "Step",
     "UnknownEnvironment",
     "canonical",
+    "free",
     "make",
     "table",
 ]
