@@ -145,6 +145,8 @@ def _iterate(
     use_compilation_cache()
     experiment = run.experiment
     spec = rollout.spec
+    for note in spec.notes:
+        warnings.warn(note, stacklevel=3)
     learner = Learner.build(experiment, spec.observation, spec.action, spec.costs, algorithm)
     ledger = Ledger(experiment)
     if checkpoint:

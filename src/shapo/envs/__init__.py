@@ -8,7 +8,7 @@ from shapo.envs import gymnasium_out
 from shapo.envs.gymnasium_in import FromGymnasium, NoCost, free
 from shapo.envs.listing import Row, table
 from shapo.envs.protocol import BatchEnv, Step
-from shapo.envs.registry import HORIZONS, IDS, UnknownEnvironment, canonical, make
+from shapo.envs.registry import HORIZONS, IDS, UnknownEnvironment, canonical, make, takes_cost
 from shapo.envs.saute import Saute
 
 gymnasium_out.register(HORIZONS)
@@ -26,4 +26,5 @@ __all__ = [
     "free",
     "make",
     "table",
+    "takes_cost",
 ]

@@ -51,6 +51,11 @@ def make(id: str | Callable[..., Any], num_envs: int, seed: int = 0, **options: 
     return FromGymnasium(partial(gymnasium.make, id, **options), num_envs, seed, cost, id)
 
 
+def takes_cost(id: str | Callable[..., Any]) -> bool:
+    """Whether `make` accepts an option `cost` for `id`: not for our own tasks, nor where a factory makes the batch."""
+    return not _makes_batches(id) if callable(id) else canonical(id) not in IDS
+
+
 def canonical(id: str) -> str:
     """The one name of an environment that may have several; UnknownEnvironment if it has none."""
     plain = id.removeprefix("shapo/").removeprefix("Safexp-")
@@ -73,7 +78,7 @@ def _nearest(id: str) -> str:
 def _from_factory(
     factory: Callable[..., Any], num_envs: int, seed: int, options: dict[str, Any]
 ) -> BatchEnv:
-    if "num_envs" in inspect.signature(factory).parameters:
+    if _makes_batches(factory):
         env = factory(num_envs=num_envs, **options)
         if not isinstance(env, BatchEnv):
             raise ValueError(
@@ -84,6 +89,10 @@ def _from_factory(
         return env
     cost = options.pop("cost", None)
     return FromGymnasium(partial(factory, **options), num_envs, seed, cost, _name(factory))
+
+
+def _makes_batches(factory: Callable[..., Any]) -> bool:
+    return "num_envs" in inspect.signature(factory).parameters
 
 
 def _name(factory: Callable[..., Any]) -> str:
