@@ -19,6 +19,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OPTIONAL = (
     "ray",
     "wandb",
+    "stable_baselines3",
     "imageio",
     "imageio_ffmpeg",
     "mkdocs",
@@ -58,7 +59,8 @@ def run(*words: str, **settings) -> str:
 
 def test_it_depends_on_what_it_imports_and_on_nothing_else():
     needed, extras = required(PROJECT["dependencies"]), PROJECT["optional-dependencies"]
-    optional = {name for extra in ("ray", "wandb", "video") for name in required(extras[extra])}
+    users = ("ray", "wandb", "video", "sb3")
+    optional = {name for extra in users for name in required(extras[extra])}
     assert set(needed) <= imported() <= set(needed) | optional
 
 

@@ -127,9 +127,10 @@ def test_a_list_seeds_each_environment(id):
         np.testing.assert_array_equal(obs[i], alone.reset(seed=seed)[0])
         for step in steps:
             np.testing.assert_array_equal(step[i], alone.step(action[i])[0])
-    assert not np.array_equal(
-        env.reset(seed=[7, None, 3])[0][1], env.reset(seed=[7, None, 3])[0][1]
-    )
+    np.testing.assert_array_equal(env.reset(seed=[4, 5, 6])[0], env.reset(seed=4)[0])
+    drawn = env.reset(seed=[7, None, 7])[0]
+    np.testing.assert_array_equal(drawn[[0, 2]], obs[[0, 2]])
+    assert not np.array_equal(drawn[1], drawn[0])
     with pytest.raises(ValueError, match=f"{id}: 2 seeds for 3 environments"):
         env.reset(seed=[1, 5])
 

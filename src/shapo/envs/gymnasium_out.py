@@ -75,6 +75,7 @@ class BatchedEnv(VectorEnv):
     ) -> tuple[NDArray, dict[str, Any]]:
         """Begin new episodes; environment i draws from `seed + i`, or from `seed[i]`."""
         if isinstance(seed, Sequence | np.ndarray):
+            super().reset(seed=next((int(each) for each in seed if each is not None), None))
             drawn = [self._drawn() if each is None else int(each) for each in seed]
             return reset_each(self.batch, drawn), {}
         super().reset(seed=None if seed is None else int(seed))
@@ -115,10 +116,13 @@ class BatchedEnv(VectorEnv):
 def reset_each(batch: BatchEnv, seeds: Sequence[int]) -> NDArray[np.float64]:
     """Begin new episodes, environment i with `seeds[i]`, and return their first observations.
 
-    A batch knows one seed: its first environment gets that very one. So each state is taken from there.
+    A batch knows one seed, and its first environment gets that very one. So unless the seeds are consecutive, each
+    environment's state is taken from there.
     """
     if len(seeds) != batch.num_envs:
         raise ValueError(f"{batch.id}: {len(seeds)} seeds for {batch.num_envs} environments")
+    if list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
+        return batch.reset(seeds[0])
     states = []
     for seed in seeds:
         batch.reset(seed)
