@@ -52,6 +52,8 @@ class BatchedEnv(VectorEnv):
         num_envs: int = 1,
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
+        width: int = 480,
+        height: int = 480,
         **options: Any,
     ) -> None:
         self.batch = make(task, num_envs, **options) if isinstance(task, str) else task
@@ -62,6 +64,7 @@ class BatchedEnv(VectorEnv):
             )
         self.num_envs = self.batch.num_envs
         self.render_mode = render_mode
+        self._size = width, height
         self.single_observation_space = self.batch.observation_space
         self.single_action_space = self.batch.action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -106,7 +109,7 @@ class BatchedEnv(VectorEnv):
         """A picture of each environment, if made with `render_mode="rgb_array"`."""
         if self.render_mode is None:
             return None
-        return tuple(self.batch.render(i) for i in range(self.num_envs))
+        return tuple(self.batch.render(i, *self._size) for i in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the batch."""
@@ -135,9 +138,17 @@ class SingleEnv(gymnasium.Env):
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": _FPS}  # noqa: RUF012
 
-    def __init__(self, task: str, render_mode: str | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        task: str,
+        render_mode: str | None = None,
+        width: int = 480,
+        height: int = 480,
+        **options: Any,
+    ) -> None:
         self.batch = make(task, 1, **options)
         self.render_mode = render_mode
+        self._size = width, height
         self.observation_space = self.batch.observation_space
         self.action_space = self.batch.action_space
         self._begun: NDArray | None = None
@@ -165,7 +176,7 @@ class SingleEnv(gymnasium.Env):
 
     def render(self) -> NDArray[np.uint8] | None:
         """A picture, if made with `render_mode="rgb_array"`."""
-        return None if self.render_mode is None else self.batch.render(0)
+        return None if self.render_mode is None else self.batch.render(0, *self._size)
 
     def close(self) -> None:
         """Close the batch of one."""
