@@ -142,6 +142,8 @@ def _iterate(
     compiling.prepare()
     experiment = run.experiment
     spec = rollout.spec
+    for note in spec.notes:
+        warnings.warn(note, stacklevel=3)
     learner = Learner.build(experiment, spec.observation, spec.action, spec.costs, algorithm)
     ledger = Ledger(experiment)
     if checkpoint:

@@ -16,6 +16,7 @@ from toy_env import Toy
 from shapo.cli import main as cli
 from shapo.cli.commands import algos
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
+from shapo.envs import IDS
 from shapo.experiment import Algo, Experiment
 from shapo.runs.panel import LivePanel, sparkline, time_left
 from shapo.training import train
@@ -110,6 +111,14 @@ def test_every_choice_of_an_experiment_is_an_option():
 
 def test_every_algorithm_is_explained():
     assert set(algos.ALGORITHMS) == set(Algo.__args__)
+
+
+def test_lists_come_as_json(capsys):
+    rows = json.loads(shapo(capsys, "envs", "--json")[1])
+    assert [row["id"] for row in rows] == list(IDS)
+    assert rows[1]["observations"] == 60 and rows[1]["cost"] == "1 at hazards"
+    lists = json.loads(shapo(capsys, "algos", "--json")[1])
+    assert lists == {"algo": algos.ALGORITHMS, "gradient": algos.GRADIENTS}
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,8 @@ class Spec(NamedTuple):
     costs: int
     horizon: int | None
     scale: ActionScale
+    notes: tuple[str, ...]
+    """What whoever trains on them should know."""
 
 
 class Allocate(NamedTuple):
