@@ -16,6 +16,7 @@ COMMANDS = {
     "tune": "search for good values of SHAPO's two numbers",
     "figure": "draw a figure or table of the paper",
     "report": "one HTML page about any number of runs",
+    "archive": "put many finished runs into one small file, to publish and redraw",
     "evaluate": "measure a trained policy",
     "play": "film a trained policy",
     "export": "write a trained policy as ONNX, for use elsewhere",

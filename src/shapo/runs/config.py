@@ -28,13 +28,21 @@ def read_config(path: Path) -> Config:
     """The configuration in a file; raises `BadConfig`."""
     try:
         content = json.loads(path.read_text("utf-8"))
-        choices, version = dict(content["experiment"]), str(content.get("version", "unknown"))
-        custom = {str(name): str(text) for name, text in content.get("custom", {}).items()}
     except FileNotFoundError:
         raise BadConfig(f"{path.name} is missing") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except ValueError as error:
         raise BadConfig(f"{path.name} is not a run's config ({error})") from None
-    return Config(_experiment(path.name, choices, version), custom, version)
+    return config_of(content, path.name)
+
+
+def config_of(content: Any, file: str) -> Config:
+    """What the content of a `config.json` says; `BadConfig` names the file that it comes from."""
+    try:
+        choices, version = dict(content["experiment"]), str(content.get("version", "unknown"))
+        custom = {str(name): str(text) for name, text in content.get("custom", {}).items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadConfig(f"{file} is not a run's config ({error})") from None
+    return Config(_experiment(file, choices, version), custom, version)
 
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
