@@ -1,11 +1,12 @@
 """What the documentation shows is run, what it names exists, and what it lists is complete.
 
 Python blocks of a page run in order, as one program, in a folder of their own; a block with a title is also written to
-that file first. Trainings are cut to a moment. Every line that begins with `shapo` is parsed; quick ones run, and the
+that file first, and one that imports a library which is not ours to install runs only where that is installed.
+Trainings are cut to a moment. Every line that begins with `shapo` is parsed; quick ones run, and the
 slow test runs the rest, cut likewise.
 """
 
-import importlib
+import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE |
 NAME = re.compile(r"`(shapo(?:\.\w+)+)`")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 ROW = re.compile(r"^\| `--([\w-]+)` \| ([^|]+) \|", re.MULTILINE)
+OTHERS = ("stable_baselines3", "torch", "torchrl")
 QUICK = ("envs", "algos", "figure list", "figure gaussian-gradients")
 SMALL = {
     "steps": 100, "num_envs": 2, "steps_per_env": 50, "workers": 1, "hidden": (8,), "critic_epochs": 1, "ppo_epochs": 1,
@@ -96,8 +98,14 @@ def test_python_blocks_run(page, workplace, short_trainings):
     lay_out(page, workplace)
     namespace = {"__name__": "__main__"}
     for block in blocks(page):
-        if block.language == "python":
+        if block.language == "python" and installed(block):
             exec(compile(block.text, name_of(page), "exec"), namespace)
+
+
+def installed(block: Block) -> bool:
+    """Whether the other libraries that a block imports, or goes on using, are here."""
+    named = [name for name in OTHERS if re.search(rf"\b{name}\b", block.text)]
+    return all(importlib.util.find_spec(name) for name in named)
 
 
 @pytest.mark.parametrize("page", pages_with(lambda page: any(commands(page))))
