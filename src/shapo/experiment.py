@@ -144,6 +144,16 @@ class Experiment:
         """A copy with some choices made differently."""
         return dataclasses.replace(self, **changes)
 
+    def essence(self, *set_aside: str) -> "Experiment":
+        """What decides the result: two experiments are the same if their essences are equal.
+
+        The number of workers never counts, nor do the choices that are `set_aside`: those are put at their defaults.
+        """
+        names = ("workers", *set_aside)
+        return self.replace(
+            **{f.name: f.default for f in dataclasses.fields(self) if f.name in names}
+        )
+
 
 def _check_word(name: str, word: str, words: tuple[str, ...]) -> None:
     if word not in words:

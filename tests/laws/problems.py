@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracle
 
+from shapo.learning.advantages import sides
 from shapo.rules.networks import Layer, Policy
 from shapo.rules.surrogates import Samples
 from shapo.types import Progress
@@ -37,8 +38,9 @@ def samples(params, seed=1, costs=1, rows=ROWS):
     reward = action[:, 0] * obs[:, 0] + 0.5 * rng.normal(size=rows)
     cost = action[:, 1:] * obs[:, 1:2] + 0.5 * rng.normal(size=(rows, costs))
     log_prob = net.log_prob(theta, oracle.Data(obs, action, 0.0, 0.0))[0]
-    standard = (reward - reward.mean()) / reward.std()
-    return Samples(*map(jnp.asarray, (obs, action, log_prob, standard, cost - cost.mean(0))))
+    advantages = (reward - reward.mean()) / reward.std(), cost - cost.mean(0)
+    side = sides(rows // 10, 10).astype(float).ravel()
+    return Samples(*map(jnp.asarray, (obs, action, log_prob, *advantages, side)))
 
 
 def progress(episode_cost=(5.0,), iteration=0, samples=1000.0, remaining=1.0):

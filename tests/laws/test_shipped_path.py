@@ -13,8 +13,8 @@ import shipped
 from problems import ACT, OBS, data, minibatches
 from shipped import CASES, EXPERIMENT, HIDDEN, ROWS
 
-from shapo.algorithms.cpo import best_mixture
-from shapo.algorithms.cpo_as_released import released_mixture
+from shapo.algorithms import AsReleased
+from shapo.algorithms.cpo import Exact, Products
 from shapo.rules.surrogates import Samples
 
 NET = oracle.Mlp(OBS, *HIDDEN, ACT)
@@ -51,6 +51,7 @@ class Update:
         self.rule = RULES[rule]
         batch = Samples(*(updates[f"samples/{field}"] for field in Samples._fields))
         self.reward, self.cost = data(batch), data(batch, -batch.cost_advantage[:, 0])
+        self.side = batch.side.astype(float)
         self.fisher = NET.fisher(self.start, batch.obs.astype(float), DAMPING)
 
     def natural(self, rows):
@@ -82,9 +83,13 @@ def trust_region(name, update):
 def constrained(name, update):
     """CPO's step, before its line search."""
     (g, x), (b, y) = update.natural(update.reward), update.natural(update.cost)
-    mixture = released_mixture if name == "cpo-as-released" else best_mixture
+    noise = lambda rows: replace(rows, advantage=update.side * rows.advantage)
+    disagreed = [NET.loss(update.start, noise(rows))[1] for rows in (update.reward, update.cost)]
+    z = np.linalg.solve(update.fisher, disagreed[1])
+    subproblem = AsReleased() if name == "cpo-as-released" else Exact()
+    products = g @ x, g @ y, b @ y, g @ y - disagreed[0] @ z, b @ y - disagreed[1] @ z
     excess = jnp.asarray(update.metrics["policy/excess"], float)
-    found = mixture(*map(jnp.asarray, (g @ x, g @ y, b @ y)), excess, REGION)
+    found = subproblem.mixture(Products(*map(jnp.asarray, products)), excess, REGION)
     return -(float(found.reward) * x + float(found.cost) * y)
 
 

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from shapo.rollout.acting import ActionScale, Actor
@@ -36,18 +35,14 @@ class Spec(NamedTuple):
     costs: int
     horizon: int | None
     scale: ActionScale
+    notes: tuple[str, ...]
+    """What whoever trains on them should know."""
 
 
 class Allocate(NamedTuple):
     """Parent → worker: map the shared memory, now that its size is known. Not answered."""
 
     shape: Shape
-
-
-class WarmUp(NamedTuple):
-    """Parent → worker: act at random for a while. Answered by the observations seen [steps, n, O]."""
-
-    steps: int
 
 
 class Reset(NamedTuple):
@@ -84,5 +79,4 @@ class Failed(NamedTuple):
     """The experiment cannot work at all, as opposed to an environment that broke on the way."""
 
 
-Request = Allocate | WarmUp | Reset | Restore | Collect
-Reply = Spec | NDArray[np.float32] | Collected | Failed
+Request = Allocate | Reset | Restore | Collect

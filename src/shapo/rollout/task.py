@@ -1,6 +1,7 @@
 """What is trained on: an environment, and Sauté's wrapper around it where the algorithm wants one."""
 
 import importlib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,6 +12,12 @@ from shapo.experiment import Experiment
 
 EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
+IGNORE_COST = ("trpo", "ppo")
+"""Algorithms that never look at cost, and so can do without."""
+
+
+class Costless(UserWarning):
+    """An environment that says nothing about cost was taken as free."""
 
 
 def named_factory(name: str) -> EnvFactory | None:
@@ -35,7 +42,7 @@ class Task:
     def build(self, num_envs: int, seed: int) -> BatchEnv:
         """`num_envs` environments, not yet reset; `reset(seed)` gives environment i the seed `seed + i`."""
         choice = self.experiment
-        env = envs.make(self.factory or named_factory(choice.env) or choice.env, num_envs, seed)
+        env = self._make(num_envs, seed)
         if env.num_costs != len(choice.cost_limit):
             raise ValueError(
                 f"{choice.env} has {env.num_costs} cost signals but cost_limit is {choice.cost_limit}; "
@@ -43,4 +50,17 @@ class Task:
             )
         if choice.algo in ("saute", "ppo-saute"):
             return Saute(env, choice.cost_limit, choice.saute_discount, choice.saute_unsafe_reward)
+        return env
+
+    def _make(self, num_envs: int, seed: int) -> BatchEnv:
+        source = self.factory or named_factory(self.experiment.env) or self.experiment.env
+        try:
+            return envs.make(source, num_envs, seed)
+        except envs.NoCost:
+            if self.experiment.algo not in IGNORE_COST or not envs.takes_cost(source):
+                raise
+        env = envs.make(source, num_envs, seed, cost=envs.free)
+        warnings.warn(
+            f"{env.id} says nothing about cost; every step counts as free", Costless, stacklevel=2
+        )
         return env

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from multiprocessing.connection import Connection
 
 import cloudpickle
@@ -24,13 +25,13 @@ from shapo.rollout.messages import (
     Reset,
     Restore,
     Spec,
-    WarmUp,
 )
 from shapo.rollout.sharing import Shared, share
+from shapo.rollout.task import Costless
 from shapo.types import Batch
 
 SEEDS = 2_000_000_000
-"""Training draws its environment seeds below this number, the warm-up above it."""
+"""Training draws its environment seeds below this number."""
 PR_SET_PDEATHSIG = 1
 
 
@@ -58,7 +59,12 @@ class Worker:
         sys.path[:] = hello.import_path
         self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
         task = cloudpickle.loads(self._hello.task)
-        self._env = task.build(len(self._hello.envs), self._first_seed)
+        with warnings.catch_warnings(record=True) as said:
+            self._env = task.build(len(self._hello.envs), self._first_seed)
+        self._notes = tuple(str(each.message) for each in said if each.category is Costless)
+        for each in said:
+            if each.category is not Costless:
+                warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
         self._collector = Collector(self._env, self._hello.seed, self._hello.envs.start)
 
     def serve(self) -> None:
@@ -67,16 +73,13 @@ class Worker:
         self._connection.send(
             Spec(
                 env.id, int(env.observation_space.shape[0]), int(env.action_space.shape[0]), env.num_costs,
-                env.horizon, ActionScale.of(env.action_space, env.id),
+                env.horizon, ActionScale.of(env.action_space, env.id), self._notes,
             )
         )  # fmt: skip
         while True:
             match self._connection.recv():
                 case Allocate(shape):
                     self._shared = share(self._memory, shape)
-                case WarmUp(steps):
-                    seen = self._collector.warm_up(steps, SEEDS + self._first_seed)
-                    self._connection.send(seen)
                 case Reset():
                     self._collector.reset(self._first_seed)
                 case Restore(state):

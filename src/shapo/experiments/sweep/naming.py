@@ -62,7 +62,7 @@ def _name(experiment: Experiment, family: Sequence[Experiment]) -> str:
 
 
 def _fingerprint(experiment: Experiment) -> str:
-    choices = dataclasses.asdict(experiment.replace(workers=0))
+    choices = dataclasses.asdict(experiment.essence())
     return hashlib.blake2b(json.dumps(choices).encode(), digest_size=4).hexdigest()
 
 
