@@ -15,6 +15,7 @@ COMMANDS = {
     "sweep": "run a grid of experiments; what is unfinished is resumed",
     "tune": "search for good values of SHAPO's two numbers",
     "figure": "draw a figure or table of the paper",
+    "study": "what our own runs say about the paper's claims",
     "report": "one HTML page about any number of runs",
     "archive": "put many finished runs into one small file, to publish and redraw",
     "evaluate": "measure a trained policy",
