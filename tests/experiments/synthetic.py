@@ -70,7 +70,7 @@ def _progress(experiment: Experiment, count: int, skill: float, rng) -> dict[str
         "gradient/kl": np.full(count, experiment.pessimism if shapo else 0.0),
         "gradient/cosine": np.full(count, 0.97 if shapo else 1.0),
         "gradient/alpha": np.exp(-5 * done) / 2,
-        "gradient/distance": np.full(count, 0.1 if shapo else 0.0),
+        "gradient/distance": np.full(count, experiment.pessimism**0.5 if shapo else 0.0),
         "time/actor": np.full(count, 0.2 if shapo else 0.1),
         "time/critics": np.full(count, 0.2),
         "time/seconds": (iteration + 1) * experiment.batch_steps / 20_000,
