@@ -18,7 +18,7 @@ from shapo.experiment import Algo, Experiment
 from shapo.runs.panel import LivePanel, sparkline, time_left
 from shapo.training import train
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 TINY = [
     "--env", "toy_env:Toy", "--num-envs", "2", "--steps-per-env", "50", "--workers", "1", "--hidden", "8",
     "--critic-epochs", "1", "--algo", "trpo",

@@ -14,7 +14,8 @@ from matplotlib.patches import Ellipse
 from synthetic import write_run
 
 from shapo.cli import main as cli
-from shapo.experiments import figures, style, table
+from shapo.experiments import figures, style
+from shapo.runs import reading as table
 from shapo.experiments.figures import drawing, runtime
 from shapo.experiments.figures.figure import Arm, Result, gather, need, provenance
 
