@@ -152,24 +152,6 @@ def test_bad_input_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "change, complaint",
-    [
-        ({"num_envs": 0}, "num_envs is 0; it must be at least 1"),
-        ({"cost_limit": ()}, r"cost_limit is \(\); it must be at least 0"),
-        ({"hidden": (8, 0)}, r"hidden is \(8, 0\)"),
-        ({"radius": float("nan")}, "radius is nan"),
-        ({"workers": -1}, "workers is -1"),
-        ({"algo": "trpo-lagrange"}, "did you mean trpo-lagrangian"),
-        ({"schedule": "fixd"}, "did you mean fixed"),
-    ],
-)
-def test_senseless_choices_are_refused(tmp_path, change, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        train(TINY.replace(**change), tmp_path / "bad", env=Toy)
-    assert not (tmp_path / "bad").exists()
-
-
 def test_weights_and_biases(tmp_path, monkeypatch):
     """With a stand-in for the package: what it is told, and what a user without it is told."""
     logged = []

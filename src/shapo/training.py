@@ -93,7 +93,6 @@ def train(
         recorders: Where else rows go, given the run and the first iteration; TensorBoard by default.
         patience: Seconds without an environment step after which an environment counts as stuck.
     """
-    experiment.check()
     folder = Path(out) if out is not None else default_folder(experiment)
     custom = {
         name: _described(thing)

@@ -82,6 +82,24 @@ def test_bad_input_is_one_line_and_code_2(capsys, words, hint):
     assert hint in error and error.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--pessimism", "1e-5"], "--pessimism does nothing here: it needs gradient shapo"),
+        (["--algo", "trpo", "--ppo-rate", "1"], "--ppo-rate does nothing here: it needs algo ppo"),
+        (["--gradient", "shapo", "--alpha", "0.1"], "--alpha does nothing here: it needs schedule"),
+        (["--gradient", "shapo", "--pessimism", "1e-5"], ""),
+    ],
+)
+def test_a_choice_that_does_nothing_is_said_to(capsys, tmp_path, monkeypatch, words, said):
+    """A training that does not get far: the environment has no such id."""
+    monkeypatch.chdir(tmp_path)
+    _, _, error = shapo(capsys, "train", "--env", "zzz", *words)
+    *warnings, last = error.splitlines()
+    assert "unknown environment" in last and len(warnings) == bool(said)
+    assert all(line.startswith("shapo: warning: ") and said in line for line in warnings)
+
+
 def test_debug_shows_where(capsys):
     with pytest.raises(ValueError, match="holds no run"):
         cli.main(["evaluate", "nowhere", "--debug"])
@@ -91,8 +109,8 @@ def test_every_choice_of_an_experiment_is_an_option():
     parser = Parser()
     add_experiment_options(parser)
     different = {
-        field.name: {int: 7, float: 0.125, str: "X"}.get(type(field.default), field.default)
-        for field in dataclasses.fields(Experiment)
+        name: {int: 7, float: 0.125, str: "X"}.get(type(value), value)
+        for name, value in dataclasses.asdict(Experiment()).items()
     }
     words = []
     for name, value in different.items():

@@ -9,7 +9,7 @@ import pytest
 from shapo import envs
 from shapo.bench import env as bench_env
 from shapo.envs import navigation
-from shapo.envs.registry import NAVIGATION
+from shapo.envs.locomotion.tasks import TASKS as LOCOMOTION
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_no_environments_are_refused():
 
 
 def test_the_names_are_those_of_the_tasks():
-    assert set(NAVIGATION) == set(navigation.TASKS)
+    assert (*navigation.TASKS, *LOCOMOTION) == envs.IDS
     assert [row.id for row in envs.table()] == list(envs.IDS)
 
 

@@ -9,17 +9,10 @@ from typing import Any
 import gymnasium
 
 from shapo.envs.gymnasium_in import FromGymnasium
-from shapo.envs.locomotion.tasks import TASKS
 from shapo.envs.protocol import BatchEnv
+from shapo.experiment import names
 
-NAVIGATION = tuple(
-    f"Safety{robot}{aim}{level}-v0"
-    for robot in ("Point", "Car")
-    for aim in ("Goal", "Button", "Push", "Circle")
-    for level in (0, 1, 2)
-)
-LOCOMOTION = tuple(TASKS)
-IDS = NAVIGATION + LOCOMOTION
+IDS = tuple(names.IDS)
 """Every environment of ours."""
 
 
@@ -41,11 +34,11 @@ def make(id: str | Callable[..., Any], num_envs: int, seed: int = 0, **options: 
         return _from_factory(id, num_envs, seed, options)
     id = canonical(id)
     # Imported here so that names, or one family, do not load the physics of all.
-    if id in NAVIGATION:
+    if id in names.of_family("navigation"):
         from shapo.envs import navigation
 
         return navigation.make(id, num_envs, seed, **options)
-    if id in TASKS:
+    if id in IDS:
         from shapo.envs.locomotion.env import Locomotion
 
         return Locomotion(id, num_envs, seed, **options)
@@ -55,13 +48,10 @@ def make(id: str | Callable[..., Any], num_envs: int, seed: int = 0, **options: 
 
 def canonical(id: str) -> str:
     """The one name of an environment that may have several; UnknownEnvironment if it has none."""
-    plain = id.removeprefix("shapo/").removeprefix("Safexp-")
-    for name in (plain, f"Safety{plain}"):
-        if name in IDS:
-            return name
+    name = names.canonical(id)
     # A colon means "import this module first, it registers the environment": Gymnasium's business.
-    if ":" in id or id in gymnasium.registry:
-        return id
+    if name in IDS or ":" in id or id in gymnasium.registry:
+        return name
     raise UnknownEnvironment(f"unknown environment {id!r}{_nearest(id)} (`shapo envs` lists them)")
 
 

@@ -175,19 +175,15 @@ def _read_config(path: Path) -> tuple[str, Experiment, dict[str, str]]:
         raise UnreadableRun("config.json is missing") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise UnreadableRun("config.json is not a run's configuration") from None
-    defaults = {field.name: field.default for field in dataclasses.fields(Experiment)}
-    for key, value in choices.items():
-        if key not in defaults:
-            raise UnreadableRun(
-                f"config.json: {key!r} is unknown here (written by shapo {version})"
-            )
-        if isinstance(defaults[key], tuple) and isinstance(value, list):
-            choices[key] = tuple(value)
-        elif not isinstance(
-            value, (int, float) if isinstance(defaults[key], float) else type(defaults[key])
-        ):
-            raise UnreadableRun(f"config.json: {key} cannot be {value!r}")
-    return version, Experiment(**choices), custom
+    known = {field.name for field in dataclasses.fields(Experiment)}
+    if unknown := sorted(choices.keys() - known):
+        raise UnreadableRun(
+            f"config.json: {unknown[0]!r} is unknown here (written by shapo {version})"
+        )
+    try:
+        return version, Experiment(**choices), custom
+    except ValueError as error:
+        raise UnreadableRun(f"config.json: {error}") from None
 
 
 def _read_csv(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:

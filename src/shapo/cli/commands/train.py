@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
 from shapo.words import real_number
 
 EXAMPLES = """\
@@ -41,7 +41,7 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train, watched by a person or by nobody."""
-    from shapo import presets
+    from shapo.experiment import Experiment
     from shapo.rollout.task import named_factory
     from shapo.runs.folder import Run
     from shapo.runs.panel import screen
@@ -57,10 +57,10 @@ def run(options: argparse.Namespace) -> None:
         folder = options.resume
         begun = Run.open(folder)
         experiment = begun.experiment.replace(**choices)
-        experiment.check()
         env = named_factory(begun.custom.get("env", ""))
     else:
-        experiment = presets.experiment(**choices)
+        experiment = Experiment(**choices)
+        warn_of_idle(choices, [experiment])
         folder = options.out if "out" in options else default_folder(experiment)
 
     def recorders(run: Run, first: int) -> list[Recorder]:

@@ -42,12 +42,12 @@ class Plan(NamedTuple):
 def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
     """A folder in `out` for each experiment: that of the run which is there already, or a new one.
 
-    A run is the same as another if all choices but the number of workers are, whatever its folder is called.
+    A run is the same as another if all choices that do anything are, whatever its folder is called.
     """
     for env in {experiment.env for experiment in experiments}:
         envs.canonical(env)
     there, notes = _runs_in(out)
-    wanted = {_essence(each): each for each in experiments}
+    wanted = {each.essence(): each for each in experiments}
     # A sweep wants throughput, and one run per core has the most of it.
     new = {
         essence: each.replace(workers=each.workers or 1)
@@ -65,10 +65,6 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
     return Plan(jobs, notes)
 
 
-def _essence(experiment: Experiment) -> Experiment:
-    return experiment.replace(workers=0)
-
-
 def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
     runs, notes = {}, []
     for config in sorted(out.glob("*/config.json")):
@@ -83,7 +79,7 @@ def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
                 f"{run.folder} is left alone: written by shapo {writer}, this is {version('shapo')}"
             )
         elif not run.custom:
-            runs[_essence(run.experiment)] = run
+            runs[run.experiment.essence()] = run
     return runs, notes
 
 
