@@ -7,7 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.envs.protocol import BatchEnv
+from shapo.envs.protocol import BatchEnv, Wrapper
+from shapo.experiment.extensions import is_custom, parse, resolve
+from shapo.rollout.task import EnvFactory, Task
+from shapo.runs.folder import Run
 from shapo.runs.policies import Policy
 
 SEEDS = 4_000_000_000
@@ -42,6 +45,28 @@ class Evaluation(NamedTuple):
             "length": float(self.length.mean()),
             "terminated": float(self.terminated.mean()),
         }
+
+
+def task_of(run: Run, env: EnvFactory | None = None) -> Task:
+    """The environment in which a run was trained, as its algorithm wanted it; `env` if that was a Python object."""
+    if env is None and is_custom(run.experiment.env):
+        raise ValueError(
+            f"{run.folder} was trained on a Python object, {run.experiment.env}: evaluate it in Python, "
+            "with shapo.evaluate.task_of(run, env=…)"
+        )
+    return Task(run.experiment, env, _wrapper(run.policy))
+
+
+def _wrapper(policy: Policy) -> Wrapper | None:
+    if not policy.wrapper:
+        return None
+    name = parse(policy.wrapper)
+    if name is None or name.module.partition(".")[0] != "shapo":
+        raise ValueError(
+            f"the policy for {policy.env} acts in an environment changed by {policy.wrapper}: evaluate it in Python, "
+            "with an environment of that kind"
+        )
+    return resolve(name)(**name.keywords)
 
 
 def evaluate(

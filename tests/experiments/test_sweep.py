@@ -146,6 +146,13 @@ def test_what_does_nothing_does_not_make_another_run(tmp_path):
     ]
 
 
+def test_a_start_that_failed_leaves_its_place(tmp_path):
+    (name,) = (job.name for job in plan([TINY], tmp_path).jobs)
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "failure.txt").write_text("no luck\n")
+    assert [job.name for job in plan([TINY], tmp_path).jobs] == [name]
+
+
 def test_rows_without_their_checkpoint_do_not_count(tmp_path):
     folder = write_run(tmp_path / "run", TINY)
     (folder / "checkpoints").mkdir()

@@ -2,6 +2,7 @@
 
 import itertools
 
+from shapo.envs.saute import Budget
 from shapo.experiment import Algo, Experiment, GradientRule, names
 from shapo.experiment.choices import Kind, kinds
 from shapo.learning import recipes
@@ -29,3 +30,10 @@ def test_a_choice_changes_what_is_built_exactly_where_it_is_not_idle():
             if kind.conditions and not unseen:
                 other = base.replace(**{name: another(getattr(base, name), kind)})
                 assert (built(base) != built(other)) == (name not in base.idle()), (name, base)
+
+
+def test_only_saute_wants_an_environment_of_its_own_and_a_budget_for_each_cost():
+    for algo in Algo.__args__:
+        limits = (3.0, 4.0) if algo in names.SAUTE else (3.0,)
+        wanted = recipes.algorithm(Experiment(algo=algo, cost_limit=limits), 2).environment
+        assert wanted == (Budget(limits, 0.9999, -0.2) if algo in names.SAUTE else None)

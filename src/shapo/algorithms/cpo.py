@@ -22,6 +22,7 @@ from typing import NamedTuple, Protocol
 import jax.numpy as jnp
 from jax import Array
 
+from shapo.envs.protocol import Wrapper
 from shapo.rules import trees
 from shapo.rules.geometry import backtrack
 from shapo.rules.gradients import Gradient, Metrics, Plain
@@ -114,6 +115,8 @@ class Cpo:
     trials: int = 15
     margin_rate: float = 0.05
     """How fast the margin grows with the excess, both in cost per episode."""
+    environment: Wrapper | None = None
+    """What is made of the task's environment first; None: nothing."""
 
     def __post_init__(self):
         check_positive(self.radius, "Cpo(radius={})")

@@ -38,6 +38,13 @@ class Spec(NamedTuple):
     scale: ActionScale
 
 
+class Wrap(NamedTuple):
+    """Parent → worker: change your environments to what the algorithm wants. Answered by another `Spec`."""
+
+    wrapper: bytes
+    """A `Wrapper`, pickled by value."""
+
+
 class Allocate(NamedTuple):
     """Parent → worker: map the shared memory, now that its size is known. Not answered."""
 
@@ -84,5 +91,5 @@ class Failed(NamedTuple):
     """The experiment cannot work at all, as opposed to an environment that broke on the way."""
 
 
-Request = Allocate | WarmUp | Reset | Restore | Collect
+Request = Wrap | Allocate | WarmUp | Reset | Restore | Collect
 Reply = Spec | NDArray[np.float32] | Collected | Failed

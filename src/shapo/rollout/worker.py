@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 
 import cloudpickle
 
+from shapo.envs.protocol import BatchEnv
 from shapo.rollout.acting import ActionScale
 from shapo.rollout.collector import Collector, NotFinite
 from shapo.rollout.messages import (
@@ -25,6 +26,7 @@ from shapo.rollout.messages import (
     Restore,
     Spec,
     WarmUp,
+    Wrap,
 )
 from shapo.rollout.sharing import Shared, share
 from shapo.types import Batch
@@ -47,6 +49,10 @@ def die_with(parent: int) -> None:
         raise SystemExit("the parent is gone")
 
 
+class CannotWrap(ValueError):
+    """The environment is none that the algorithm can learn in."""
+
+
 class Worker:
     """Answers the parent's requests until the pipe closes."""
 
@@ -58,20 +64,16 @@ class Worker:
         sys.path[:] = hello.import_path
         self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
         task = cloudpickle.loads(self._hello.task)
-        self._env = task.build(len(self._hello.envs), self._first_seed)
-        self._collector = Collector(self._env, self._hello.seed, self._hello.envs.start)
+        self._take(task.build(len(self._hello.envs), self._first_seed))
 
     def serve(self) -> None:
         """Say what the environments are like, then do as asked."""
-        env = self._env
-        self._connection.send(
-            Spec(
-                env.id, int(env.observation_space.shape[0]), int(env.action_space.shape[0]), env.num_costs,
-                env.horizon, ActionScale.of(env.action_space, env.id),
-            )
-        )  # fmt: skip
+        self._connection.send(self._spec())
         while True:
             match self._connection.recv():
+                case Wrap(wrapper):
+                    self._wrap(wrapper)
+                    self._connection.send(self._spec())
                 case Allocate(shape):
                     self._shared = share(self._memory, shape)
                 case WarmUp(steps):
@@ -90,6 +92,22 @@ class Worker:
         if isinstance(error, NotFinite):
             return f"environment {self._env.id} with seed {first + error.env} {error}"
         return f"environment {self._env.id} with seeds {first} to {last} raised {_one_line(error)}"
+
+    def _take(self, env: BatchEnv) -> None:
+        self._env = env
+        self._collector = Collector(env, self._hello.seed, self._hello.envs.start)
+
+    def _wrap(self, wrapper: bytes) -> None:
+        try:
+            self._take(cloudpickle.loads(wrapper)(self._env))
+        except ValueError as error:
+            raise CannotWrap(str(error)) from error
+
+    def _spec(self) -> Spec:
+        env = self._env
+        scale = ActionScale.of(env.action_space, env.id)
+        size = int(env.observation_space.shape[0])
+        return Spec(env.id, size, len(scale.offset), env.num_costs, env.horizon, scale)
 
     def _collect(self, order: Collect) -> Collected:
         assert self._shared is not None
@@ -125,10 +143,10 @@ def main(pipe: int, memory: int, parent: int) -> None:
         pass
     except Exception as error:
         traceback.print_exc()
-        if worker:
-            failed = Failed(worker.describe(error), bad_input=False)
-        elif isinstance(error, ValueError):
+        if isinstance(error, CannotWrap) or (worker is None and isinstance(error, ValueError)):
             failed = Failed(str(error), bad_input=True)
+        elif worker:
+            failed = Failed(worker.describe(error), bad_input=False)
         else:
             failed = Failed(
                 f"environment {hello.env} cannot be made: {_one_line(error)}", bad_input=False

@@ -36,15 +36,11 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Play and print."""
-    from shapo.evaluate import evaluate
-    from shapo.rollout.task import Task, named_factory
+    from shapo.evaluate import evaluate, task_of
     from shapo.runs.folder import Run
 
     trained = Run.open(options.run)
-    policy, build = (
-        trained.policy,
-        Task(trained.experiment, named_factory(trained.custom.get("env", ""))).build,
-    )
+    policy, build = trained.policy, task_of(trained).build
     kinds = {"mean action": False, "sampled action": True}
     found = {
         kind: evaluate(policy, build, options.episodes, options.seed, stochastic).summary()

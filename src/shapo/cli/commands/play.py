@@ -40,15 +40,12 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(
             "play needs the package imageio; install it with: pip install 'shapo[video]'"
         ) from None
-    from shapo.evaluate import film
-    from shapo.rollout.task import Task, named_factory
+    from shapo.evaluate import film, task_of
     from shapo.runs.folder import Run
 
     trained = Run.open(options.run)
     policy = trained.policy
-    env = Task(trained.experiment, named_factory(trained.custom.get("env", ""))).build(
-        1, options.seed
-    )
+    env = task_of(trained).build(1, options.seed)
     out = options.out if "out" in options else options.run / "episode.mp4"
     settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
     frames = film(policy, env, options.seed, options.stochastic, options.size, options.every)

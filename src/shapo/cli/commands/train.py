@@ -42,7 +42,6 @@ def describe(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Train, watched by a person or by nobody."""
     from shapo.experiment import Experiment
-    from shapo.rollout.task import named_factory
     from shapo.runs.folder import Run
     from shapo.runs.panel import screen
     from shapo.runs.recorders import Recorder, WeightsAndBiases
@@ -50,14 +49,11 @@ def run(options: argparse.Namespace) -> None:
 
     choices = experiment_choices(options)
     resume = "resume" in options
-    env = None
     if resume:
         if "out" in options:
             raise ValueError("--resume names the run's folder already; leave --out away")
         folder = options.resume
-        begun = Run.open(folder)
-        experiment = begun.experiment.replace(**choices)
-        env = named_factory(begun.custom.get("env", ""))
+        experiment = Run.open(folder).experiment.replace(**choices)
     else:
         experiment = Experiment(**choices)
         warn_of_idle(choices, [experiment])
@@ -74,7 +70,6 @@ def run(options: argparse.Namespace) -> None:
             train(
                 experiment,
                 folder,
-                env=env,
                 resume=resume,
                 watch=watch,
                 recorders=recorders,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shapo import envs
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.naming import run_names
-from shapo.runs.folder import Run
+from shapo.runs.folder import Run, is_free
 
 
 class Job(NamedTuple):
@@ -54,7 +54,7 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
         for essence, each in wanted.items()
         if essence not in there
     }
-    taken = [path.name for path in out.iterdir()] if out.is_dir() else []
+    taken = [path.name for path in out.iterdir() if not is_free(path)] if out.is_dir() else []
     names = dict(zip(new, run_names(list(new.values()), there, taken), strict=True))
     jobs = [
         Job(new[essence], out / names[essence], 0)
