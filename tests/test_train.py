@@ -19,7 +19,7 @@ from shapo.experiment import Experiment
 from shapo.learning import recipes
 from shapo.learning.learner import Learner
 from shapo.rollout.collector import Collector
-from shapo.rollout.worker import SEEDS, env_seed
+from shapo.rollout.worker import env_seed
 from shapo.rules.gradients import Sam, Shapo
 from shapo.runs.ledger import Ledger
 from shapo.runs.recorders import WeightsAndBiases
@@ -51,8 +51,7 @@ def test_equals_a_plain_loop(trained):
     collector = Collector(env, TINY.seed, 0)
     learner = Learner.build(TINY, 3, 2)
     first_seed = env_seed(TINY.seed, 0)
-    warm_up = collector.warm_up(TINY.steps_per_env // 2, SEEDS + first_seed)
-    state = learner.init(TINY.seed, warm_up.reshape(-1, 3))
+    state = learner.init(TINY.seed)
     ledger = Ledger(TINY)
     collector.reset(first_seed)
     real = lambda *shape: np.zeros((50, 4, *shape), np.float32)
@@ -60,7 +59,9 @@ def test_equals_a_plain_loop(trained):
         batch = Batch(real(3), real(3), real(2), real(), real(1), real() > 0, real() > 0)
         episodes = collector.collect(learner.actor(state), iteration, batch, lambda: None)
         ledger.add(batch, episodes)
-        state, metrics = learner.learn(state, batch, ledger.episode_cost().tolist())
+        state, metrics = learner.learn(
+            state, batch, ledger.episode_cost().tolist(), ledger.episode_length()
+        )
         for name, value in {**metrics, **ledger.row(iteration)}.items():
             np.testing.assert_array_equal(trained.progress[name][iteration], value, err_msg=name)
     obs = np.random.default_rng(0).normal(size=(10, 3))
@@ -160,7 +161,7 @@ class TestSaute:
         assert table_without_time(run.folder / "progress.csv") == table_without_time(
             by_name.folder / "progress.csv"
         )
-        env = task_of(run).build(3, 0)
+        env = task_of(run, "toy_env:Toy").build(3, 0)
         assert isinstance(env, Saute) and env.unsafe_reward == -1000.0
 
     def test_what_it_cannot_learn_in_is_bad_input(self, tmp_path):
@@ -187,7 +188,7 @@ class TestWhatIsRecorded:
         assert run.experiment.env.startswith("custom: ") and "<lambda>" in run.experiment.env
         with pytest.raises(ValueError, match=r"env was a Python object.*<lambda>.*env=…"):
             train(run.experiment, run.folder, resume=True)
-        with pytest.raises(ValueError, match=r"a Python object.*task_of\(run, env=…\)"):
+        with pytest.raises(ValueError, match=r"of its own, custom.*task_of\(run, env\) in Python"):
             task_of(run)
         assert task_of(run, make).build(3, 0).horizon == 20
         with pytest.raises(ValueError, match="cannot resume"):

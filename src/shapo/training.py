@@ -35,10 +35,6 @@ from shapo.words import folder_name
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
 
-WARM_UP_SHARE = 2
-"""The statistics of observations start from 1/this of a batch, taken by a policy that knows nothing. With a tenth, the
-first batch would still be clipped so much that its own statistics move the policy by half a trust region."""
-
 IN_ALGO = f"{CUSTOM}in algo"
 """The gradient rule of a run whose algorithm was passed as a Python object, which has its own."""
 
@@ -158,29 +154,29 @@ def _iterate(
     recorders: MakeRecorders,
 ) -> None:
     # Here and not above: importing JAX takes as long as the workers need to start, and both can happen at once.
-    from shapo.learning import recipes
+    from shapo.learning import compiling, recipes
     from shapo.learning.learner import Learner
-    from shapo.learning.leaves import flatten, unflatten, use_compilation_cache
+    from shapo.learning.leaves import flatten, not_finite, unflatten
 
-    use_compilation_cache()
+    compiling.prepare()
     experiment = run.experiment
     algorithm = algorithm or recipes.algorithm(experiment, rollout.bare.action)
     wrapper = name_of(algorithm.environment) if algorithm.environment else ""
     if algorithm.environment:
         rollout.wrap(algorithm.environment)
     spec = rollout.spec
+    for note in spec.notes:
+        warnings.warn(note, stacklevel=3)
     learner = Learner.build(experiment, spec.observation, spec.action, spec.costs, algorithm)
     ledger = Ledger(experiment)
     if checkpoint:
         first, elapsed = checkpoint.iteration + 1, float(checkpoint.facts["seconds"])
-        shaped_alike = learner.init(experiment.seed, np.zeros((2, spec.observation)))
-        state = unflatten(shaped_alike, _under("learner", checkpoint.arrays))
+        state = unflatten(learner.init(experiment.seed), _under("learner", checkpoint.arrays))
         ledger.set_state(_under("ledger", checkpoint.arrays))
         rollout.restore(_under("rollout", checkpoint.arrays))
     else:
         first, elapsed = 0, 0.0
-        warm_up = rollout.warm_up(max(1, experiment.steps_per_env // WARM_UP_SHARE))
-        state = learner.init(experiment.seed, warm_up)
+        state = learner.init(experiment.seed)
         rollout.reset()
     rollout.begin(first, learner.actor(state))
     with contextlib.ExitStack() as stack:
@@ -192,13 +188,15 @@ def _iterate(
             clock.lap("wait")
             ledger.add(experience.batch, experience.episodes)
             state, todo, metrics = learner.improve(
-                state, experience.batch, ledger.episode_cost().tolist()
+                state, experience.batch, ledger.episode_cost().tolist(), ledger.episode_length()
             )
+            _require(iteration, "policy", not_finite(state.policy))
             actor = learner.actor(state)
             if iteration + 1 < experiment.iterations:
                 rollout.begin(iteration + 1, actor)
             clock.lap("actor")
             state, fit_metrics = learner.fit(state, todo)
+            _require(iteration, "learner's state", not_finite(state))
             measured = {name: float(value) for name, value in {**metrics, **fit_metrics}.items()}
             clock.lap("critics")
             row = {**ledger.row(iteration), **measured, **clock.row(experiment.batch_steps)}
@@ -218,6 +216,16 @@ def _iterate(
             if watch:
                 watch(row)
             clock.lap("rest")
+
+
+def _require(iteration: int, what: str, not_finite: str | None) -> None:
+    """Publish and write nothing that is not finite: whoever went on from it would never recover."""
+    if not_finite:
+        raise TrainingError(
+            f"the {what} is no longer finite after iteration {iteration} ({not_finite.lstrip('.')}); what was written "
+            "before stays as it is, but the same choices lead here again: look at learning rates and at the size of "
+            "rewards and costs"
+        )
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Reading what people type: numbers, and names that are nearly right."""
+"""What people type and read: numbers, and names that are nearly right."""
 
 import argparse
 import difflib
@@ -41,3 +41,11 @@ def real_number(word: str) -> float:
         return float(word)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{word!r} is no number") from None
+
+
+def steps_text(steps: float) -> str:
+    """10000000 as 10M, 200000 as 200k."""
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if steps >= size:
+            return f"{steps / size:.3g}{unit}"
+    return f"{steps:.0f}"

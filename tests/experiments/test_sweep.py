@@ -153,6 +153,13 @@ def test_a_start_that_failed_leaves_its_place(tmp_path):
     assert [job.name for job in plan([TINY], tmp_path).jobs] == [name]
 
 
+def test_of_two_folders_with_one_run_the_further_one_goes_on(tmp_path):
+    write_run(tmp_path / "a", TINY)
+    write_run(tmp_path / "b", TINY, iterations=2)
+    (job,) = plan([TINY], tmp_path).jobs
+    assert job.name == "a" and job.finished
+
+
 def test_rows_without_their_checkpoint_do_not_count(tmp_path):
     folder = write_run(tmp_path / "run", TINY)
     (folder / "checkpoints").mkdir()

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from shapo.learning.advantages import centre, standardise
+from shapo.learning.advantages import centre, sides, standardise
 from shapo.rules import gaussian, networks
 from shapo.rules.surrogates import Samples
 from shapo.types import Progress
@@ -26,7 +26,12 @@ def samples(params, seed=1, costs=1, rows=ROWS):
     reward = action[:, 0] * obs[:, 0] + 0.5 * jax.random.normal(keys[2], (rows,))
     cost = action[:, 1:] * obs[:, 1:2] + 0.5 * jax.random.normal(keys[3], (rows, costs))
     return Samples(
-        obs, action, gaussian.log_prob(pi, action), standardise(reward), centre(cost, axis=0)
+        obs,
+        action,
+        gaussian.log_prob(pi, action),
+        standardise(reward),
+        centre(cost, axis=0),
+        jnp.asarray(sides(rows // 10, 10), reward.dtype).reshape(-1),
     )
 
 

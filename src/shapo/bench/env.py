@@ -72,7 +72,8 @@ def measure(
 def _policy(env: envs.BatchEnv, name: str, seed: int) -> Policy:
     if name == "seek":
         # Loads a compiler, which nothing else here needs.
-        from shapo.envs.navigation import Navigation, seeker
+        from shapo.envs.navigation import seeker
+        from shapo.envs.navigation.env import Navigation
 
         if not isinstance(env, Navigation):
             raise ValueError(f"{env.id}: there is nothing to seek; use the random policy")

@@ -18,6 +18,7 @@ COMMANDS = {
     "report": "one HTML page about any number of runs",
     "evaluate": "measure a trained policy",
     "play": "film a trained policy",
+    "export": "write a trained policy as ONNX, for use elsewhere",
     "bench": "measure speed: environments or whole training",
     "envs": "list the environments",
     "algos": "list the algorithms and gradient rules",

@@ -34,6 +34,13 @@ class Step(NamedTuple):
     task_reward: NDArray[np.float64] | None = None
     """[n] what the task itself paid, where a wrapper (Sauté) reshapes `reward`; None: the same as `reward`."""
 
+    def __repr__(self) -> str:
+        envs, obs = self.obs.shape
+        return (
+            f"Step({envs} × {obs} observations, reward {self.reward.min():.3g} to {self.reward.max():.3g}, "
+            f"cost {self.cost.sum():g} in all, {self.terminated.sum()} terminated, {self.truncated.sum()} truncated)"
+        )
+
 
 @runtime_checkable
 class BatchEnv(Protocol):

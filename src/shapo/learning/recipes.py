@@ -88,9 +88,12 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
         case "cpo":
             return cpo(cost_limit=limit, reward_gradient=rule, cost_gradient=rule, **region)
         case "cpo-as-released":
-            released = {"subproblem": AsReleased(), "margin_rate": 0.0}
             return cpo(
-                cost_limit=limit, reward_gradient=rule, cost_gradient=rule, **released, **region
+                cost_limit=limit,
+                reward_gradient=rule,
+                cost_gradient=rule,
+                subproblem=AsReleased(),
+                **region,
             )
         case "saute":
             return saute(budget=limit, base=trpo(gradient=rule, **region), **budget)

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from shapo.rollout.acting import ActionScale, Actor
@@ -36,6 +35,8 @@ class Spec(NamedTuple):
     costs: int
     horizon: int | None
     scale: ActionScale
+    notes: tuple[str, ...]
+    """What whoever trains on them should know."""
 
 
 class Wrap(NamedTuple):
@@ -49,12 +50,6 @@ class Allocate(NamedTuple):
     """Parent → worker: map the shared memory, now that its size is known. Not answered."""
 
     shape: Shape
-
-
-class WarmUp(NamedTuple):
-    """Parent → worker: act at random for a while. Answered by the observations seen [steps, n, O]."""
-
-    steps: int
 
 
 class Reset(NamedTuple):
@@ -91,5 +86,4 @@ class Failed(NamedTuple):
     """The experiment cannot work at all, as opposed to an environment that broke on the way."""
 
 
-Request = Wrap | Allocate | WarmUp | Reset | Restore | Collect
-Reply = Spec | NDArray[np.float32] | Collected | Failed
+Request = Wrap | Allocate | Reset | Restore | Collect

@@ -1,7 +1,9 @@
 """What is trained on: an environment, ready to be built in any process."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from shapo import envs
 from shapo.envs.protocol import BatchEnv, Wrapper
@@ -10,6 +12,12 @@ from shapo.experiment.extensions import is_custom, parse, resolve
 
 EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
+IGNORE_COST = ("trpo", "ppo")
+"""Algorithms that never look at cost, and so can do without."""
+
+
+class Costless(UserWarning):
+    """An environment that says nothing about cost was taken as free."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +33,26 @@ class Task:
     def build(self, num_envs: int, seed: int) -> BatchEnv:
         """`num_envs` environments, not yet reset; `reset(seed)` gives environment i the seed `seed + i`."""
         choice = self.experiment
-        env = envs.make(self.factory or _named(choice.env), num_envs, seed)
+        env = self._make(num_envs, seed)
         if env.num_costs != len(choice.cost_limit):
             raise ValueError(
                 f"{choice.env} has {env.num_costs} cost signals but cost_limit is {choice.cost_limit}; "
                 "give one limit per cost signal"
             )
         return self.wrapper(env) if self.wrapper else env
+
+    def _make(self, num_envs: int, seed: int) -> BatchEnv:
+        source = self.factory or _named(self.experiment.env)
+        try:
+            return envs.make(source, num_envs, seed)
+        except envs.NoCost:
+            if self.experiment.algo not in IGNORE_COST or not envs.takes_cost(source):
+                raise
+        env = envs.make(source, num_envs, seed, cost=envs.free)
+        warnings.warn(
+            f"{env.id} says nothing about cost; every step counts as free", Costless, stacklevel=2
+        )
+        return env
 
 
 def _named(env: str) -> EnvFactory | str:
@@ -41,4 +62,4 @@ def _named(env: str) -> EnvFactory | str:
             f"the environment was a Python object, {env}; only Python can pass it again"
         )
     name = parse(env)
-    return resolve(name) if name else env
+    return partial(resolve(name), **name.keywords) if name else env

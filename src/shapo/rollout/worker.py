@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from multiprocessing.connection import Connection
 
 import cloudpickle
@@ -25,14 +26,14 @@ from shapo.rollout.messages import (
     Reset,
     Restore,
     Spec,
-    WarmUp,
     Wrap,
 )
 from shapo.rollout.sharing import Shared, share
+from shapo.rollout.task import Costless
 from shapo.types import Batch
 
 SEEDS = 2_000_000_000
-"""Training draws its environment seeds below this number, the warm-up above it."""
+"""Training draws its environment seeds below this number."""
 PR_SET_PDEATHSIG = 1
 
 
@@ -64,7 +65,13 @@ class Worker:
         sys.path[:] = hello.import_path
         self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
         task = cloudpickle.loads(self._hello.task)
-        self._take(task.build(len(self._hello.envs), self._first_seed))
+        with warnings.catch_warnings(record=True) as said:
+            env = task.build(len(self._hello.envs), self._first_seed)
+        self._notes = tuple(str(each.message) for each in said if each.category is Costless)
+        for each in said:
+            if each.category is not Costless:
+                warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        self._take(env)
 
     def serve(self) -> None:
         """Say what the environments are like, then do as asked."""
@@ -76,9 +83,6 @@ class Worker:
                     self._connection.send(self._spec())
                 case Allocate(shape):
                     self._shared = share(self._memory, shape)
-                case WarmUp(steps):
-                    seen = self._collector.warm_up(steps, SEEDS + self._first_seed)
-                    self._connection.send(seen)
                 case Reset():
                     self._collector.reset(self._first_seed)
                 case Restore(state):
@@ -107,7 +111,7 @@ class Worker:
         env = self._env
         scale = ActionScale.of(env.action_space, env.id)
         size = int(env.observation_space.shape[0])
-        return Spec(env.id, size, len(scale.offset), env.num_costs, env.horizon, scale)
+        return Spec(env.id, size, len(scale.offset), env.num_costs, env.horizon, scale, self._notes)
 
     def _collect(self, order: Collect) -> Collected:
         assert self._shared is not None

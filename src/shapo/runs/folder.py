@@ -23,11 +23,13 @@ from pathlib import Path
 
 from numpy.typing import NDArray
 
+from shapo.experiment import Experiment
 from shapo.runs import policies
 from shapo.runs.checkpoints import Checkpoint, newest_checkpoint, save_checkpoint
+from shapo.runs.config import BadConfig, read_config
 from shapo.runs.files import write_atomically
-from shapo.experiment import Experiment
-from shapo.runs.tables import Table, read_columns
+from shapo.runs.history import History, read_history
+from shapo.runs.tables import Table
 
 PACKAGES = ("jax", "jaxlib", "numpy", "mujoco", "numba", "gymnasium", "optax")
 TABLES = ("progress.csv", "episodes.csv")
@@ -50,6 +52,10 @@ class Run:
     experiment: Experiment
     custom: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """What was passed as Python objects rather than by name, described."""
+    version: str = dataclasses.field(default_factory=lambda: importlib.metadata.version("shapo"))
+    """The shapo that wrote it."""
+    moment: History | None = dataclasses.field(default=None, compare=False, repr=False)
+    """What it had recorded at one moment; None for a run that may be going on."""
 
     @classmethod
     def create(cls, folder: Path, experiment: Experiment, custom: Mapping[str, str]) -> "Run":
@@ -76,18 +82,14 @@ class Run:
     def open(cls, folder: str | os.PathLike) -> "Run":
         """A run that exists."""
         folder = Path(folder)
-        path = folder / "config.json"
-        if not path.exists():
+        if not (folder / "config.json").exists():
             near = difflib.get_close_matches(folder.name, _runs_beside(folder), n=1)
             hint = f"; did you mean {folder.parent / near[0]}?" if near else ""
             raise ValueError(f"{folder} holds no run (no config.json){hint}")
         try:
-            config = json.loads(path.read_text())
-            return cls(folder, Experiment(**config["experiment"]), config.get("custom", {}))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(
-                f"{path} is not a run's config of this version of shapo ({error})"
-            ) from None
+            return cls(folder, *read_config(folder / "config.json"))
+        except BadConfig as error:
+            raise BadConfig(f"{folder}: {error}") from None
 
     @property
     def log(self) -> Path:
@@ -100,16 +102,38 @@ class Run:
         return policies.load(self.folder)
 
     @property
+    def environment(self) -> str:
+        """What it was trained on: an environment's name, or the description of what was passed instead."""
+        return self.custom.get("env", self.experiment.env)
+
+    @property
+    def failure(self) -> str:
+        """Why it stopped, as its sweep noted; empty if it did not fail."""
+        path = self.folder / "failure.txt"
+        return path.read_text("utf-8", "replace").strip() if path.exists() else ""
+
+    @property
+    def history(self) -> History:
+        """What it has recorded so far, read anew each time unless this is the run of one moment."""
+        return read_history(self.folder / "progress.csv") if self.moment is None else self.moment
+
+    @property
     def progress(self) -> dict[str, list[float]]:
         """The columns of `progress.csv`."""
-        path = self.folder / "progress.csv"
-        return read_columns(path) if path.exists() else {}
+        return {name: values.tolist() for name, values in self.history.columns.items()}
 
     @property
     def finished(self) -> bool:
         """Whether all iterations are done."""
-        steps = self.progress.get("steps")
-        return bool(steps) and steps[-1] >= self.experiment.steps
+        return self.history.last("iteration") + 1 >= self.experiment.iterations
+
+    def now(self) -> "Run":
+        """The run of this moment: whatever is written meanwhile, it stays as it is."""
+        return dataclasses.replace(self, moment=self.history)
+
+    def until(self, steps: int) -> "Run":
+        """The run as it stood after so many steps."""
+        return dataclasses.replace(self, moment=self.history.until(steps))
 
     def require_same(self, wanted: Experiment, custom: Mapping[str, str]) -> None:
         """Raise unless the run is of this experiment, showing what differs."""

@@ -24,6 +24,10 @@ class Policy:
     wrapper: str = ""
     """The name of what its algorithm made of that environment, such as Sauté's budget; empty: nothing."""
 
+    def __repr__(self) -> str:
+        widths = [self.observation_size, *(len(bias) for bias in self.actor.biases)]
+        return f"Policy({self.env}, {' → '.join(map(str, widths))})"
+
     @property
     def observation_size(self) -> int:
         """Numbers per observation; a Sauté policy's last one is the share of the safety budget that is left."""

@@ -69,6 +69,8 @@ def run(options: argparse.Namespace) -> None:
         ) from None
     found = weigh(wanted, read_runs(out).runs)
     console.print(_table(found))
+    for run, _, reason in found.left_out:
+        console.print(f"left out: {run.folder}: {reason}", markup=False, highlight=False)
     console.print(_reason(found), markup=False, highlight=False)
 
 

@@ -1,6 +1,5 @@
 """Which run goes where, and how far it has come: a sweep repeated does only what is left to do."""
 
-import json
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -10,6 +9,7 @@ from shapo import envs
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.naming import run_names
 from shapo.runs.folder import Run, is_free
+from shapo.runs.reading import series
 
 
 class Job(NamedTuple):
@@ -66,20 +66,22 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
 
 
 def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
-    runs, notes = {}, []
+    runs: dict[Experiment, Run] = {}
+    notes, ours = [], version("shapo")
     for config in sorted(out.glob("*/config.json")):
         try:
             run = Run.open(config.parent)
-            writer = json.loads(config.read_text())["version"]
-        except (ValueError, KeyError, OSError) as error:
+        except (ValueError, OSError) as error:
             notes.append(f"{config.parent} is left alone: {error}")
             continue
-        if _series(writer) != _series(version("shapo")):
+        if series(run.version) != series(ours):
             notes.append(
-                f"{run.folder} is left alone: written by shapo {writer}, this is {version('shapo')}"
+                f"{run.folder} is left alone: written by shapo {run.version}, this is {ours}"
             )
         elif not run.custom:
-            runs[run.experiment.essence()] = run
+            rival = runs.setdefault(run.experiment.essence(), run)
+            if _iterations(run) > _iterations(rival):
+                runs[run.experiment.essence()] = run
     return runs, notes
 
 
@@ -91,7 +93,3 @@ def _iterations(run: Run) -> int:
     checkpoints = [int(path.stem) for path in found]
     # Somebody short of disk may have thrown the checkpoints of a finished run away.
     return min(rows, max(checkpoints) + 1) if checkpoints else rows
-
-
-def _series(number: object) -> list[str]:
-    return str(number).split(".")[:2]

@@ -1,0 +1,42 @@
+"""`config.json`: what was asked of a run, read without believing it."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from shapo.experiment import Experiment
+
+
+class BadConfig(ValueError):
+    """A file that is not the configuration of a run, or not of this version; the message says why."""
+
+
+class Config(NamedTuple):
+    """What was asked, and of which shapo."""
+
+    experiment: Experiment
+    custom: dict[str, str]
+    """What was passed as Python objects rather than by name, described."""
+    version: str
+
+
+def read_config(path: Path) -> Config:
+    """The configuration in a file; raises `BadConfig`."""
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        choices, version = dict(content["experiment"]), str(content.get("version", "unknown"))
+        custom = {str(name): str(text) for name, text in content.get("custom", {}).items()}
+    except FileNotFoundError:
+        raise BadConfig(f"{path.name} is missing") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadConfig(f"{path.name} is not a run's config ({error})") from None
+    return Config(_experiment(path.name, choices, version), custom, version)
+
+
+def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
+    try:
+        return Experiment(**choices)
+    except (ValueError, TypeError) as error:
+        raise BadConfig(
+            f"{file} is not a run's config of this version of shapo: {error} (written by shapo {version})"
+        ) from None
