@@ -11,6 +11,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {found[0]}?" if found else ""
 
 
+def folder_name(text: str) -> str:
+    """The text with all that a folder's name should not have replaced."""
+    return "".join(c if c.isalnum() or c in "-_.=" else "-" for c in text)
+
+
 def whole_number(word: str) -> int:
     """An option's type: an integer, which may be written 1e6 or 1_000_000."""
     try:

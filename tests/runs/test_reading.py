@@ -97,14 +97,7 @@ def test_a_broken_folder_is_named_and_skipped(tmp_path, file, content, reason):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [
-        ("steps", "many"),
-        ("radius", None),
-        ("hidden", 64),
-        ("hidden", "64"),
-        ("env", 1),
-        ("flux", 1),
-    ],
+    [("steps", "many"), ("radius", None), ("hidden", "64"), ("env", 1), ("flux", 1)],
 )
 def test_a_configuration_from_elsewhere_is_named(tmp_path, field, value):
     folder = write_run(tmp_path / "foreign", SHORT)

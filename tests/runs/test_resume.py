@@ -92,7 +92,7 @@ def test_a_damaged_checkpoint_is_passed_over(whole, stopped, tmp_path, damage):
 
 def test_killed_before_the_first_checkpoint(whole, tmp_path):
     folder = tmp_path / "run"
-    Run.create(folder, EXPERIMENT, {"env": "toy_env:Toy"})
+    Run.create(folder, EXPERIMENT.replace(env="toy_env:Toy"), {})
     train(EXPERIMENT, folder, env=Toy, resume=True)
     same_files(folder, whole)
 
@@ -110,7 +110,7 @@ def test_a_changed_config_is_refused_with_the_difference(stopped, tmp_path):
     go_on = resumed(stopped, tmp_path / "run", seed=9)
     with pytest.raises(ValueError, match="seed is 5 in the run, 9 was asked for"):
         go_on()
-    with pytest.raises(ValueError, match="made with"):
+    with pytest.raises(ValueError, match="env is toy_env:Toy in the run, Toy was asked for"):
         train(EXPERIMENT, tmp_path / "run", resume=True)
 
 

@@ -23,6 +23,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from shapo.envs.protocol import Wrapper
 from shapo.rules import trees
 from shapo.rules.geometry import backtrack
 from shapo.rules.gradients import Gradient, Metrics, Plain
@@ -161,6 +162,8 @@ class Cpo:
     subproblem: Subproblem = field(default_factory=Exact)
     solver: FisherSolver = field(default_factory=FisherSolver)
     trials: int = 15
+    environment: Wrapper | None = None
+    """What is made of the task's environment first; None: nothing."""
 
     def __post_init__(self):
         check_positive(self.radius, "Cpo(radius={})")

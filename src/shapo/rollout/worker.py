@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 
 import cloudpickle
 
+from shapo.envs.protocol import BatchEnv
 from shapo.rollout.acting import ActionScale
 from shapo.rollout.collector import Collector, NotFinite
 from shapo.rollout.messages import (
@@ -25,6 +26,7 @@ from shapo.rollout.messages import (
     Reset,
     Restore,
     Spec,
+    Wrap,
 )
 from shapo.rollout.sharing import Shared, share
 from shapo.rollout.task import Costless
@@ -48,6 +50,10 @@ def die_with(parent: int) -> None:
         raise SystemExit("the parent is gone")
 
 
+class CannotWrap(ValueError):
+    """The environment is none that the algorithm can learn in."""
+
+
 class Worker:
     """Answers the parent's requests until the pipe closes."""
 
@@ -60,24 +66,21 @@ class Worker:
         self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
         task = cloudpickle.loads(self._hello.task)
         with warnings.catch_warnings(record=True) as said:
-            self._env = task.build(len(self._hello.envs), self._first_seed)
+            env = task.build(len(self._hello.envs), self._first_seed)
         self._notes = tuple(str(each.message) for each in said if each.category is Costless)
         for each in said:
             if each.category is not Costless:
                 warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        self._collector = Collector(self._env, self._hello.seed, self._hello.envs.start)
+        self._take(env)
 
     def serve(self) -> None:
         """Say what the environments are like, then do as asked."""
-        env = self._env
-        self._connection.send(
-            Spec(
-                env.id, int(env.observation_space.shape[0]), int(env.action_space.shape[0]), env.num_costs,
-                env.horizon, ActionScale.of(env.action_space, env.id), self._notes,
-            )
-        )  # fmt: skip
+        self._connection.send(self._spec())
         while True:
             match self._connection.recv():
+                case Wrap(wrapper):
+                    self._wrap(wrapper)
+                    self._connection.send(self._spec())
                 case Allocate(shape):
                     self._shared = share(self._memory, shape)
                 case Reset():
@@ -93,6 +96,22 @@ class Worker:
         if isinstance(error, NotFinite):
             return f"environment {self._env.id} with seed {first + error.env} {error}"
         return f"environment {self._env.id} with seeds {first} to {last} raised {_one_line(error)}"
+
+    def _take(self, env: BatchEnv) -> None:
+        self._env = env
+        self._collector = Collector(env, self._hello.seed, self._hello.envs.start)
+
+    def _wrap(self, wrapper: bytes) -> None:
+        try:
+            self._take(cloudpickle.loads(wrapper)(self._env))
+        except ValueError as error:
+            raise CannotWrap(str(error)) from error
+
+    def _spec(self) -> Spec:
+        env = self._env
+        scale = ActionScale.of(env.action_space, env.id)
+        size = int(env.observation_space.shape[0])
+        return Spec(env.id, size, len(scale.offset), env.num_costs, env.horizon, scale, self._notes)
 
     def _collect(self, order: Collect) -> Collected:
         assert self._shared is not None
@@ -128,10 +147,10 @@ def main(pipe: int, memory: int, parent: int) -> None:
         pass
     except Exception as error:
         traceback.print_exc()
-        if worker:
-            failed = Failed(worker.describe(error), bad_input=False)
-        elif isinstance(error, ValueError):
+        if isinstance(error, CannotWrap) or (worker is None and isinstance(error, ValueError)):
             failed = Failed(str(error), bad_input=True)
+        elif worker:
+            failed = Failed(worker.describe(error), bad_input=False)
         else:
             failed = Failed(
                 f"environment {hello.env} cannot be made: {_one_line(error)}", bad_input=False

@@ -1,14 +1,10 @@
 """`config.json`: what was asked of a run, read without believing it."""
 
 import json
-import typing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from shapo.experiment import Experiment
-
-JSON_TYPES = {int: int, float: (int, float)}
-"""What a number may be in a file; all else is a word or a list."""
 
 
 class BadConfig(ValueError):
@@ -46,17 +42,9 @@ def config_of(content: Any, file: str) -> Config:
 
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
-    hints = typing.get_type_hints(Experiment)
-    for name, value in choices.items():
-        if name not in hints:
-            raise BadConfig(
-                f"{file} is not a run's config of this version of shapo: {name!r} is unknown here "
-                f"(written by shapo {version})"
-            )
-        several = typing.get_origin(hints[name]) is tuple
-        if not isinstance(value, list if several else JSON_TYPES.get(hints[name], str)):
-            raise BadConfig(f"{file} is not a run's config: {name} cannot be {value!r}")
-    fields: dict[str, Any] = {
-        n: tuple(value) if isinstance(value, list) else value for n, value in choices.items()
-    }
-    return Experiment(**fields)
+    try:
+        return Experiment(**choices)
+    except (ValueError, TypeError) as error:
+        raise BadConfig(
+            f"{file} is not a run's config of this version of shapo: {error} (written by shapo {version})"
+        ) from None

@@ -35,6 +35,11 @@ PACKAGES = ("jax", "jaxlib", "numpy", "mujoco", "numba", "gymnasium", "optax")
 TABLES = ("progress.csv", "episodes.csv")
 
 
+LOG = "workers.log"
+REMAINS = (LOG, "failure.txt")
+"""What may be left of a start that failed."""
+
+
 class RunInUse(ValueError):
     """Another process is training in this folder."""
 
@@ -54,13 +59,15 @@ class Run:
 
     @classmethod
     def create(cls, folder: Path, experiment: Experiment, custom: Mapping[str, str]) -> "Run":
-        """Begin a run in a new or empty folder."""
+        """Begin a run in a folder that is new, empty, or left behind by a start that failed."""
         if (folder / "config.json").exists():
             raise ValueError(
                 f"{folder} already holds a run; continue it with --resume {folder} or choose another --out"
             )
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if not is_free(folder):
             raise ValueError(f"{folder} exists and is not an empty folder; choose another --out")
+        for name in REMAINS:
+            (folder / name).unlink(missing_ok=True)
         (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
         config = {
             "version": importlib.metadata.version("shapo"),
@@ -87,7 +94,7 @@ class Run:
     @property
     def log(self) -> Path:
         """Where the workers' output goes."""
-        return self.folder / "workers.log"
+        return self.folder / LOG
 
     @property
     def policy(self) -> policies.Policy:
@@ -145,15 +152,20 @@ class Run:
                 f"cannot resume {self.folder} with another config: {'; '.join(changed)}"
             )
 
-    def discard(self) -> None:
-        """Take a run that never began off the disk again; one with any progress stays."""
+    def discard(self, keep_log: bool = False) -> bool:
+        """Take a run that never began off the disk again; one with any progress stays. Returns whether it is gone.
+
+        What its environments printed may stay for whoever wants to know why; it is in nobody's way.
+        """
         if self.progress:
-            return
-        shutil.rmtree(self.folder / "tensorboard", ignore_errors=True)
-        for path in (*(self.folder / name for name in ("config.json", *TABLES)), self.log):
-            path.unlink(missing_ok=True)
-        (self.folder / "checkpoints").rmdir()
-        self.folder.rmdir()
+            return False
+        for name in ("checkpoints", "tensorboard", "wandb"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        for name in ("config.json", *TABLES, *(() if keep_log else REMAINS)):
+            (self.folder / name).unlink(missing_ok=True)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
+        return True
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -200,6 +212,13 @@ class RunWriter:
         """Free the files."""
         for table in self._tables.values():
             table.close()
+
+
+def is_free(folder: Path) -> bool:
+    """Whether a run may begin here: there is nothing, or nothing but what is left of a start that failed."""
+    if not folder.exists():
+        return True
+    return folder.is_dir() and all(path.name in REMAINS for path in folder.iterdir())
 
 
 def _runs_beside(folder: Path) -> list[str]:

@@ -21,6 +21,8 @@ class Policy:
     scale: ActionScale
     env: str
     """The environment it was trained on."""
+    wrapper: str = ""
+    """The name of what its algorithm made of that environment, such as Sauté's budget; empty: nothing."""
 
     def __repr__(self) -> str:
         widths = [self.observation_size, *(len(bias) for bias in self.actor.biases)]
@@ -56,7 +58,7 @@ class Policy:
         }
         arrays |= {name: getattr(self.actor, name) for name in ("log_std", "mean", "scale")}
         arrays |= {"action.offset": self.scale.offset, "action.factor": self.scale.factor}
-        write_atomically(path, pack(arrays, {"env": self.env}))
+        write_atomically(path, pack(arrays, {"env": self.env, "wrapper": self.wrapper}))
 
 
 def load(run: str | os.PathLike) -> Policy:
@@ -75,4 +77,4 @@ def load(run: str | os.PathLike) -> Policy:
         scale=arrays["scale"],
     )
     scale = ActionScale(arrays["action.offset"], arrays["action.factor"])
-    return Policy(actor, scale, facts["env"])
+    return Policy(actor, scale, facts["env"], facts["wrapper"])

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
-from shapo.cli.trained import add_env_option, task_of
+from shapo.cli.trained import add_env_option
 from shapo.words import at_least_one, whole_number
 
 EXAMPLES = """\
@@ -48,11 +48,11 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Play and print."""
-    from shapo.evaluate import evaluate
+    from shapo.evaluate import evaluate, task_of
     from shapo.runs.folder import Run
 
     trained = Run.open(options.run)
-    policy, build = trained.policy, task_of(trained, options.env).build
+    policy, build = trained.policy, task_of(trained, options.env or None).build
     env = options.env or trained.environment
     kinds = {"mean action": False, "sampled action": True}
     found = {

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
 from shapo.words import real_number
 
 EXAMPLES = """\
@@ -41,8 +41,7 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train, watched by a person or by nobody."""
-    from shapo import presets
-    from shapo.rollout.task import named_factory
+    from shapo.experiment import Experiment
     from shapo.runs.folder import Run
     from shapo.runs.panel import screen
     from shapo.runs.recorders import Recorder, WeightsAndBiases
@@ -50,17 +49,14 @@ def run(options: argparse.Namespace) -> None:
 
     choices = experiment_choices(options)
     resume = "resume" in options
-    env = None
     if resume:
         if "out" in options:
             raise ValueError("--resume names the run's folder already; leave --out away")
         folder = options.resume
-        begun = Run.open(folder)
-        experiment = begun.experiment.replace(**choices)
-        experiment.check()
-        env = named_factory(begun.custom.get("env", ""))
+        experiment = Run.open(folder).experiment.replace(**choices)
     else:
-        experiment = presets.experiment(**choices)
+        experiment = Experiment(**choices)
+        warn_of_idle(choices, [experiment])
         folder = options.out if "out" in options else default_folder(experiment)
 
     def recorders(run: Run, first: int) -> list[Recorder]:
@@ -74,7 +70,6 @@ def run(options: argparse.Namespace) -> None:
             train(
                 experiment,
                 folder,
-                env=env,
                 resume=resume,
                 watch=watch,
                 recorders=recorders,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from shapo import envs
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.naming import run_names
-from shapo.runs.folder import Run
+from shapo.runs.folder import Run, is_free
 from shapo.runs.reading import series
 
 
@@ -42,7 +42,7 @@ class Plan(NamedTuple):
 def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
     """A folder in `out` for each experiment: that of the run which is there already, or a new one.
 
-    A run is the same as another if all choices but the number of workers are, whatever its folder is called.
+    A run is the same as another if all choices that do anything are, whatever its folder is called.
     """
     for env in {experiment.env for experiment in experiments}:
         envs.canonical(env)
@@ -54,7 +54,7 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
         for essence, each in wanted.items()
         if essence not in there
     }
-    taken = [path.name for path in out.iterdir()] if out.is_dir() else []
+    taken = [path.name for path in out.iterdir() if not is_free(path)] if out.is_dir() else []
     names = dict(zip(new, run_names(list(new.values()), there, taken), strict=True))
     jobs = [
         Job(new[essence], out / names[essence], 0)
