@@ -67,7 +67,7 @@ def test_the_honest_step_is_the_best_one_whose_kept_promise_covers_the_excess():
                 {"type": "ineq", "fun": lambda z, K=K: radius - z @ K @ z / 2},
             ],
         )
-        assert aim @ z >= -oracle.fun - 1e-6 * abs(oracle.fun)
+        assert aim @ z >= -oracle.fun - 1e-5 * np.sqrt(2 * radius * q)  # of what can be had at all
     assert met > 200
 
 
