@@ -91,7 +91,7 @@ def test_files_of_a_run(trained):
     names = {path.name for path in trained.folder.iterdir()}
     assert names == {
         "config.json", "progress.csv", "episodes.csv", "policy.safetensors", "checkpoints", "tensorboard",
-        "workers.log",
+        "workers.log", "manifest.json",
     }  # fmt: skip
     assert trained.finished
     columns = list(trained.progress)
@@ -111,14 +111,20 @@ def test_files_of_a_run(trained):
     assert len(episodes) - 1 == trained.progress["episodes"][-1]
 
 
-def test_tensorboard_has_the_same_numbers(trained):
-    (path,) = (trained.folder / "tensorboard").iterdir()
+def read_events(path):
+    """The numbers in an event file, by name and iteration."""
     content, found = path.read_bytes(), {}
     while content:  # each record: length, checksum of the length, data, checksum of the data
         (length,) = struct.unpack("<Q", content[:8])
         event = Event.FromString(content[12 : 12 + length])
         content = content[16 + length :]
         found |= {(value.tag, event.step): value.simple_value for value in event.summary.value}
+    return found
+
+
+def test_tensorboard_has_the_same_numbers(trained):
+    (path,) = (trained.folder / "tensorboard").iterdir()
+    found = read_events(path)
     for iteration, value in enumerate(trained.progress["cost/rate"]):
         assert found["cost/rate", iteration] == pytest.approx(value)
 

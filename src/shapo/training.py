@@ -10,6 +10,7 @@ collecting it, and the result is the same as if it did not):
 import contextlib
 import functools
 import os
+import re
 import signal
 import threading
 import types
@@ -25,11 +26,13 @@ from shapo.experiment import Experiment
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.checkpoints import Checkpoint
-from shapo.runs.folder import Run, RunWriter
+from shapo.runs.folder import Run, held
 from shapo.runs.ledger import Ledger
 from shapo.runs.policies import Policy
 from shapo.runs.recorders import Recorder, TensorBoard
+from shapo.runs.resuming import Start, where_to_go_on
 from shapo.runs.stopwatch import Stopwatch
+from shapo.runs.writing import RunWriter
 
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
@@ -101,23 +104,20 @@ def train(
         if thing is not None
     }
     if resume:
-        run = Run.open(folder)
-        run.require_same(experiment, custom)
+        Run.open(folder).require_same(experiment, custom)
     else:
-        run = Run.create(folder, experiment, custom)
-    with run.locked(), _sigterm_raises():
-        checkpoint, damaged = run.last_checkpoint()
-        for problem in damaged:
-            warnings.warn(f"{problem}; continuing from the one before", stacklevel=2)
-        if checkpoint and checkpoint.iteration + 1 >= experiment.iterations:
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(parents=True)
+    with held(folder), _sigterm_raises():
+        run = Run.open(folder) if resume else Run.create(folder, experiment, custom)
+        start = where_to_go_on(run) if resume else Start(None, False, [])
+        for note in start.notes:
+            warnings.warn(note, stacklevel=2)
+        if start.finished:
             return run
         try:
             with Rollout(Task(experiment, env), run.log, patience) as rollout:
-                _iterate(run, checkpoint, rollout, algorithm, watch, recorders)
-        except ValueError:
-            if not resume:
-                run.discard()
-            raise
+                _iterate(run, start.checkpoint, rollout, algorithm, watch, recorders)
         except (RolloutError, OSError) as error:
             reason = (
                 f"{error.strerror}: {error.filename or folder}"
@@ -127,6 +127,10 @@ def train(
             raise TrainingError(
                 f"{reason}; continue with: shapo train --resume {folder}"
             ) from error
+        except Exception:
+            if not resume:
+                run.discard()
+            raise
     return run
 
 
@@ -178,6 +182,9 @@ def _iterate(
             measured = {name: float(value) for name, value in {**metrics, **fit_metrics}.items()}
             clock.lap("critics")
             row = {**ledger.row(iteration), **measured, **clock.row(experiment.batch_steps)}
+            # First, because a resumed run can hide what was recorded too early, but not make up for what was not.
+            for record in records:
+                record.record(row)
             writer.write(
                 row,
                 ledger.episode_rows(iteration, experience.episodes),
@@ -189,11 +196,10 @@ def _iterate(
                 {"seconds": repr(clock.elapsed)},
                 Policy(actor, spec.scale, spec.env),
             )
-            for record in records:
-                record.record(row)
             if watch:
                 watch(row)
             clock.lap("rest")
+        writer.finish()
 
 
 @contextlib.contextmanager
@@ -201,6 +207,9 @@ def _sigterm_raises() -> Iterator[None]:
     """Have SIGTERM close workers and files, too."""
 
     def leave(number: int, frame: object) -> None:
+        signal.signal(
+            signal.SIGTERM, signal.SIG_DFL
+        )  # a second one does not wait for anything to be closed
         raise Terminated
 
     if threading.current_thread() is not threading.main_thread():
@@ -219,7 +228,7 @@ def _described(thing: object) -> str:
         return f"partial({_described(thing.func)}, {thing.args}, {thing.keywords})"
     if isinstance(thing, type | types.FunctionType):
         return f"{thing.__module__}:{thing.__qualname__}"
-    return repr(thing)
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(thing))
 
 
 def _prefixed(prefix: str, arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:

@@ -7,7 +7,6 @@ A run folder holds `config.json` (what was asked), `progress.csv` (a row per ite
 import dataclasses
 import difflib
 import io
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,6 +18,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from shapo.experiment import Experiment
+from shapo.runs.files import read_json
+from shapo.runs.integrity import LeadsElsewhere, altered, check_inside
+from shapo.runs.origin import choices
+from shapo.words import BadInput
 
 FILES = ("config.json", "progress.csv", "episodes.csv")
 EPISODE_COLUMNS = ("steps", "return", "cost")
@@ -156,6 +159,10 @@ def _suggestion(missing: Path) -> str:
 
 
 def _read_run(name: str, folder: Path) -> Run:
+    try:
+        check_inside(folder)
+    except LeadsElsewhere as error:
+        raise UnreadableRun(str(error)) from None
     failure_file = folder / "failure.txt"
     failure = failure_file.read_text("utf-8", "replace").strip() if failure_file.exists() else ""
     try:
@@ -163,31 +170,34 @@ def _read_run(name: str, folder: Path) -> Run:
         progress = _read_csv(folder / "progress.csv", needed=("iteration", "steps"))
     except UnreadableRun as error:
         raise UnreadableRun(f"failed: {failure}" if failure else str(error)) from None
+    if problems := altered(folder):
+        raise UnreadableRun("; ".join(problems))
     return Run(name, folder, version, experiment, progress, custom, failure)
 
 
 def _read_config(path: Path) -> tuple[str, Experiment, dict[str, str]]:
+    if not path.exists():
+        raise UnreadableRun("config.json is missing")
     try:
-        config = json.loads(path.read_text("utf-8"))
-        version, choices = str(config["version"]), dict(config["experiment"])
-        custom = dict(config.get("custom", {}))
-    except FileNotFoundError:
-        raise UnreadableRun("config.json is missing") from None
-    except (OSError, ValueError, KeyError, TypeError):
+        config = read_json(path)
+        version, custom = str(config["version"]), dict(config.get("custom", {}))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise UnreadableRun("config.json is not a run's configuration") from None
+    try:
+        asked = choices(config)
+    except (KeyError, AttributeError, BadInput) as error:
+        raise UnreadableRun(f"config.json: {error}") from None
     defaults = {field.name: field.default for field in dataclasses.fields(Experiment)}
-    for key, value in choices.items():
+    for key, value in asked.items():
         if key not in defaults:
             raise UnreadableRun(
                 f"config.json: {key!r} is unknown here (written by shapo {version})"
             )
-        if isinstance(defaults[key], tuple) and isinstance(value, list):
-            choices[key] = tuple(value)
-        elif not isinstance(
+        if not isinstance(
             value, (int, float) if isinstance(defaults[key], float) else type(defaults[key])
         ):
             raise UnreadableRun(f"config.json: {key} cannot be {value!r}")
-    return version, Experiment(**choices), custom
+    return version, Experiment(**asked), custom
 
 
 def _read_csv(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
