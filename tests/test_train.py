@@ -16,10 +16,12 @@ from shapo.learning.learner import Learner
 from shapo.rollout.collector import Collector
 from shapo.rollout.worker import SEEDS, env_seed
 from shapo.rules.gradients import Sam
+from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
 from shapo.runs.recorders import WeightsAndBiases
 from shapo.training import default_folder, train
 from shapo.types import Batch
+from shapo.words import BadInput
 
 TINY = Experiment(
     env="Toy", gradient="shapo", critic_gradient="sam", cost_limit=(1.0,), steps=600, num_envs=4, steps_per_env=50,
@@ -181,18 +183,23 @@ def test_weights_and_biases(tmp_path, monkeypatch):
     logged = []
     fake = SimpleNamespace(
         init=lambda **settings: SimpleNamespace(
-            log=lambda row, step: logged.append((settings["name"], step, row)),
+            log=lambda row, step: logged.append((settings["name"], settings["id"], step, row)),
             finish=lambda: logged.append("end"),
         )
     )
     monkeypatch.setitem(sys.modules, "wandb", fake)
-    recorder = WeightsAndBiases("project", tmp_path, TINY)
-    recorder.record({"iteration": 3, "cost/rate": 0.5})
-    recorder.close()
-    assert logged == [(tmp_path.name, 3, {"iteration": 3, "cost/rate": 0.5}), "end"]
+    runs = [Run.create(tmp_path / place / "run", TINY, {}) for place in ("here", "there")]
+    row = {"iteration": 3, "cost/rate": 0.5}
+    for run in (*runs, Run.open(runs[0].folder)):
+        recorder = WeightsAndBiases("project", run)
+        recorder.record(row)
+        recorder.close()
+    [(name, first, step, told), end, (_, second, *_), _, (_, again, *_), _] = logged
+    assert (name, step, told, end) == ("run", 3, row, "end")
+    assert first == again != second  # two runs whose folders are named alike are two runs
     monkeypatch.setitem(sys.modules, "wandb", None)
-    with pytest.raises(ValueError, match=r"shapo\[wandb\]"):
-        WeightsAndBiases("project", tmp_path, TINY)
+    with pytest.raises(BadInput, match=r"shapo\[wandb\]"):
+        WeightsAndBiases("project", runs[0])
 
 
 def test_default_folder_is_one_folder():

@@ -72,6 +72,11 @@ def tensorboard(run: Run, first_iteration: int) -> list[Recorder]:
     return [TensorBoard(run.folder / "tensorboard", first_iteration)]
 
 
+def how_to_continue(folder: Path, env: str) -> str:
+    """The command for a run on this environment."""
+    return f"shapo train --resume {folder}" + (f" --env {env}" if ":" in env else "")
+
+
 def train(
     experiment: Experiment,
     out: str | os.PathLike | None = None,
@@ -124,9 +129,8 @@ def train(
                 if isinstance(error, OSError)
                 else error
             )
-            raise TrainingError(
-                f"{reason}; continue with: shapo train --resume {folder}"
-            ) from error
+            command = how_to_continue(folder, custom.get("env", experiment.env))
+            raise TrainingError(f"{reason}; continue with: {command}") from error
         except Exception:
             if not resume:
                 run.discard()

@@ -18,7 +18,7 @@ from shapo.experiment import Algo, Experiment
 from shapo.runs.panel import LivePanel, sparkline, time_left
 from shapo.training import train
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 TINY = [
     "--env", "toy_env:Toy", "--num-envs", "2", "--steps-per-env", "50", "--workers", "1", "--hidden", "8",
     "--critic-epochs", "1", "--algo", "trpo",
@@ -141,17 +141,19 @@ def test_train_prints_pairs_when_nobody_watches(run):
 
 def test_resume_refuses_a_changed_choice(capsys, run, monkeypatch):
     monkeypatch.chdir(HERE)
-    code, _, error = shapo(capsys, "train", "--resume", run[0], "--radius", "0.5")
+    named = ("--resume", run[0], "--env", "toy_env:Toy")
+    code, _, error = shapo(capsys, "train", *named, "--radius", "0.5")
     assert code == 2 and "radius is 0.01 in the run, 0.5 was asked for" in error
 
 
 def test_evaluate(capsys, run, monkeypatch):
     monkeypatch.chdir(HERE)
-    code, out, _ = shapo(capsys, "evaluate", run[0], "--episodes", "3", "--json")
+    words = ["evaluate", run[0], "--env", "toy_env:Toy", "--episodes", "3"]
+    code, out, _ = shapo(capsys, *words, "--json")
     found = json.loads(out)
     assert code == 0 and found["mean action"]["episodes"] == 3
     assert found["sampled action"]["return"] != found["mean action"]["return"]
-    assert "return" in shapo(capsys, "evaluate", run[0], "--episodes", "3")[1]
+    assert "return" in shapo(capsys, *words)[1]
 
 
 def test_runs_of_your_own_classes_are_found_again(capsys, tmp_path, monkeypatch):
@@ -159,8 +161,9 @@ def test_runs_of_your_own_classes_are_found_again(capsys, tmp_path, monkeypatch)
     monkeypatch.chdir(HERE)
     folder = tmp_path / "run"
     train(TOY, folder, env=Toy)
-    assert shapo(capsys, "evaluate", folder, "--episodes", "2")[0] == 0
-    assert shapo(capsys, "train", "--resume", folder)[:2] == (0, f"run={folder}\n")
+    named = ("--env", "toy_env:Toy")
+    assert shapo(capsys, "evaluate", folder, *named, "--episodes", "2")[0] == 0
+    assert shapo(capsys, "train", "--resume", folder, *named)[:2] == (0, f"run={folder}\n")
 
 
 def test_play(capsys, run, monkeypatch, tmp_path):
@@ -168,8 +171,9 @@ def test_play(capsys, run, monkeypatch, tmp_path):
 
     monkeypatch.chdir(HERE)
     code, out, _ = shapo(
-        capsys, "play", run[0], "--out", tmp_path / "film.gif", "--size", "256", "--every", "5"
-    )
+        capsys, "play", run[0], "--env", "toy_env:Toy", "--out", tmp_path / "film.gif", "--size", "256",
+        "--every", "5",
+    )  # fmt: skip
     assert code == 0 and str(tmp_path / "film.gif") in out
     assert (
         len(imageio.mimread(tmp_path / "film.gif")) == 5

@@ -1,6 +1,8 @@
 """What is trained on: an environment, and Sauté's wrapper around it where the algorithm wants one."""
 
 import importlib
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,10 +20,17 @@ def named_factory(name: str) -> EnvFactory | None:
     module, colon, attribute = name.partition(":")
     if not colon:
         return None
+    look_here()
     try:
         return getattr(importlib.import_module(module), attribute, None)
     except ImportError as error:
         raise ValueError(f"environment {name}: cannot import {module} ({error})") from None
+
+
+def look_here() -> None:
+    """Find a user's own modules where the command is given; behind all else, so that none can pose as another."""
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.append(here)
 
 
 @dataclass(frozen=True)

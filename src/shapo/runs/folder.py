@@ -82,11 +82,17 @@ class Run:
         check_inside(folder)
         try:
             config = read_json(path)
-            return cls(folder, Experiment(**choices(config)), dict(config.get("custom", {})))
+            custom = {str(name): str(text) for name, text in config.get("custom", {}).items()}
+            return cls(folder, Experiment(**choices(config)), custom)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadInput(
                 f"{path} is not a run's config of this version of shapo ({error})"
             ) from None
+
+    @property
+    def id(self) -> str:
+        """What no other run is called, even if its folder is; it stays when the folder is moved."""
+        return str(read_json(self.folder / CONFIG).get("id", self.folder.name))
 
     @property
     def log(self) -> Path:

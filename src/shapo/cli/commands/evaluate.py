@@ -22,6 +22,10 @@ def describe(parser: Parser) -> None:
     """Declare the options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
     parser.add_argument(
+        "--env", default=None, metavar="MODULE:FACTORY",
+        help="the run's environment, where it is code of your own: no folder has code imported by itself",
+    )  # fmt: skip
+    parser.add_argument(
         "--episodes",
         type=whole_number,
         default=20,
@@ -36,14 +40,15 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Play and print."""
+    from shapo.cli.trust import trusted_environment
     from shapo.evaluate import evaluate
-    from shapo.rollout.task import Task, named_factory
+    from shapo.rollout.task import Task
     from shapo.runs.folder import Run
 
     trained = Run.open(options.run)
     policy, build = (
         trained.policy,
-        Task(trained.experiment, named_factory(trained.custom.get("env", ""))).build,
+        Task(trained.experiment, trusted_environment(trained, options.env)).build,
     )
     kinds = {"mean action": False, "sampled action": True}
     found = {

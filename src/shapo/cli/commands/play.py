@@ -19,6 +19,10 @@ examples:
 def describe(parser: Parser) -> None:
     """Declare the options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
+    parser.add_argument(
+        "--env", default=None, metavar="MODULE:FACTORY",
+        help="the run's environment, where it is code of your own: no folder has code imported by itself",
+    )  # fmt: skip
     parser.add_argument("--out", type=Path, help="the film, .mp4 or .gif [RUN/episode.mp4]")
     parser.add_argument(
         "--seed", type=whole_number, default=0, metavar="INT", help="decides the episode [0]"
@@ -40,15 +44,15 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(
             "play needs the package imageio; install it with: pip install 'shapo[video]'"
         ) from None
+    from shapo.cli.trust import trusted_environment
     from shapo.evaluate import film
-    from shapo.rollout.task import Task, named_factory
+    from shapo.rollout.task import Task
     from shapo.runs.folder import Run
 
     trained = Run.open(options.run)
     policy = trained.policy
-    env = Task(trained.experiment, named_factory(trained.custom.get("env", ""))).build(
-        1, options.seed
-    )
+    factory = trusted_environment(trained, options.env)
+    env = Task(trained.experiment, factory).build(1, options.seed)
     out = options.out if "out" in options else options.run / "episode.mp4"
     settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
     frames = film(policy, env, options.seed, options.stochastic, options.size, options.every)
