@@ -95,7 +95,7 @@ def picture(base: Side, other: Side, path: Path) -> None:
         costs.legend()
         plane.legend()
         figure.suptitle(_title(base))
-        figure.savefig(path)
+        style.write(figure, path)
         plt.close(figure)
 
 

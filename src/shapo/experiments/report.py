@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shapo.experiment import Experiment
 from shapo.experiments.groups import Group, comparisons, grouped
+from shapo.runs.files import write_atomically
 from shapo.runs.reading import Run, Runs, mean_curve, read_episodes, read_runs
 
 CURVES = {
@@ -45,7 +46,8 @@ def write(folders: Sequence[str | Path], out: Path, title: str) -> Runs:
     found = read_runs(*folders)
     if not found.runs and not found.skipped:
         raise ValueError(f"{' '.join(map(str, folders))}: no run in there")
-    out.write_text(page(found, title), "utf-8")
+    # A folder's name may be no text at all.
+    write_atomically(Path(out), page(found, title).encode("utf-8", "backslashreplace"))
     return found
 
 

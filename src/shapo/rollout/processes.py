@@ -34,7 +34,13 @@ def start(index: int, envs: range, log: Path, memory: int) -> WorkerProcess:
     ours, theirs = Pipe()
     with contextlib.closing(theirs), open(log, "ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *map(str, (theirs.fileno(), memory, os.getpid()))],
+            [
+                sys.executable,
+                "-P",
+                "-c",
+                PROGRAM,
+                *map(str, (theirs.fileno(), memory, os.getpid())),
+            ],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

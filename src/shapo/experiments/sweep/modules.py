@@ -5,6 +5,7 @@ import sysconfig
 from pathlib import Path
 
 from shapo.experiments.sweep.mirror import Changes, Part
+from shapo.rollout.task import look_here
 
 
 def sources(env: str) -> Changes:
@@ -13,6 +14,7 @@ def sources(env: str) -> Changes:
     Nothing for other ids, nor for what is installed: that must be installed on every machine.
     """
     module, colon, _ = env.partition(":")
+    look_here()
     spec = importlib.util.find_spec(module.partition(".")[0]) if colon else None
     if spec is None or spec.origin is None or _installed(spec.origin):
         return Changes([], [])
