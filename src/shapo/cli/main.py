@@ -17,6 +17,7 @@ COMMANDS = {
     "sweep": "run a grid of experiments; what is unfinished is resumed",
     "tune": "search for good values of SHAPO's two numbers",
     "figure": "draw a figure or table of the paper",
+    "runs": "list the runs there are, and verify their files",
     "report": "one HTML page about any number of runs",
     "evaluate": "measure a trained policy",
     "play": "film a trained policy",
@@ -89,8 +90,7 @@ def _no_command(name: str) -> None:
 
 def _keep_to_ourselves() -> None:
     """Let nothing that happens to lie in the current folder, which may be somebody else's run, decide what we do."""
-    # Matplotlib obeys a `matplotlibrc` there and Numba a `.numba_config.yaml`; the environment has the last word.
-    os.environ["MPLBACKEND"] = "agg"
+    # Numba obeys a `.numba_config.yaml` there, and loads compiled code from where that says.
     os.environ.setdefault("NUMBA_CACHE_DIR", "")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
@@ -75,6 +76,7 @@ def summary(base: Side, other: Side) -> dict[str, Mapping[str, object]]:
 def picture(base: Side, other: Side, path: Path) -> None:
     """Learning curves of return and cost, and return against cost rate."""
     limit = base.runs[0].experiment.cost_limit[0]
+    matplotlib.use("agg")
     with style.house_style():
         figure, (returns, costs, plane) = plt.subplots(1, 3, figsize=(9.0, 2.7))
         for side in (base, other):
