@@ -48,13 +48,15 @@ def main() -> None:
         "shapo": Experiment(algo=algo, gradient="shapo", critic_gradient="sam"),
     }
     learners = {name: Learner.build(e, OBS, ACT) for name, e in variants.items()}
-    states = {name: l.init(0, batches[0].obs.reshape(-1, OBS)) for name, l in learners.items()}
+    states = {name: l.init(0) for name, l in learners.items()}
     seconds = {(name, part): [] for name in variants for part in ("actor", "critics")}
     metrics = {}
     for repeat in range(repeats + 2):  # the first two compile and warm up
         for name, learner in learners.items():
             begin = time.perf_counter()
-            state, todo, metrics[name] = learner.improve(states[name], batches[repeat % 4], [12.0])
+            state, todo, metrics[name] = learner.improve(
+                states[name], batches[repeat % 4], [12.0], STEPS
+            )
             middle = time.perf_counter()
             states[name], _ = learner.fit(state, todo)
             end = time.perf_counter()

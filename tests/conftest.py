@@ -9,3 +9,5 @@ sys.path[:0] = map(str, (HERE, *(path for path in HERE.iterdir() if path.is_dir(
 # The tests compile a hundred small programs and run each for a blink: optimising them would take longer than it saves.
 QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 os.environ["XLA_FLAGS"] = f"{QUICK} {os.environ.get('XLA_FLAGS', '')}"
+# As the command sets it: JAX may be in use here before anything is trained.
+os.environ["PJRT_NPROC"] = "2"

@@ -9,6 +9,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 from test_train import TINY as EXPERIMENT
@@ -17,6 +18,7 @@ from toy_env import Toy
 
 from shapo import training
 from shapo.rollout.worker import env_seed
+from shapo.runs.folder import Run
 from shapo.training import TrainingError
 
 HERE = Path(__file__).parent
@@ -129,7 +131,7 @@ def test_kill_a_worker(tmp_path):
 def test_a_broken_environment(tmp_path, fault, complaint):
     """It breaks in the second batch: the first is not lost."""
     folder = tmp_path / "run"
-    broken = partial(Toy, fault=fault, fault_step=85)  # 25 of warm-up, 50 of the first batch
+    broken = partial(Toy, fault=fault, fault_step=60)  # 50 steps are the first batch
     with pytest.raises(TrainingError) as error:
         training.train(EXPERIMENT.replace(workers=2), folder, env=broken, patience=2.0)
     text = str(error.value)
@@ -138,6 +140,19 @@ def test_a_broken_environment(tmp_path, fault, complaint):
     assert str(folder / "workers.log") in text and f"shapo train --resume {folder}" in text
     assert [path.name for path in (folder / "checkpoints").iterdir()] == ["000000.safetensors"]
     assert not psutil.Process().children()
+
+
+@pytest.mark.parametrize("algo", ["trpo-pid", "ppo"])
+def test_what_is_not_finite_is_neither_published_nor_written(tmp_path, algo):
+    """Rewards of 1e30 in the second batch overflow what is learned from them: the first batch's results stay."""
+    folder = tmp_path / "run"
+    huge = partial(Toy, fault="huge", fault_step=60)
+    with pytest.raises(TrainingError, match=r"no longer finite after iteration 1 \(") as error:
+        training.train(EXPERIMENT.replace(algo=algo), folder, env=huge)
+    assert "--resume" not in str(error.value)
+    assert [path.name for path in (folder / "checkpoints").iterdir()] == ["000000.safetensors"]
+    assert Run.open(folder).progress["iteration"] == [0]
+    assert np.isfinite(Run.open(folder).policy.actor.weights[0]).all()
 
 
 def test_a_full_disk(never_stopped, tmp_path):

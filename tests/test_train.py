@@ -14,7 +14,7 @@ from shapo.algorithms import trpo
 from shapo.experiment import Experiment
 from shapo.learning.learner import Learner
 from shapo.rollout.collector import Collector
-from shapo.rollout.worker import SEEDS, env_seed
+from shapo.rollout.worker import env_seed
 from shapo.rules.gradients import Sam
 from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
@@ -48,8 +48,7 @@ def test_equals_a_plain_loop(trained):
     collector = Collector(env, TINY.seed, 0)
     learner = Learner.build(TINY, 3, 2)
     first_seed = env_seed(TINY.seed, 0)
-    warm_up = collector.warm_up(TINY.steps_per_env // 2, SEEDS + first_seed)
-    state = learner.init(TINY.seed, warm_up.reshape(-1, 3))
+    state = learner.init(TINY.seed)
     ledger = Ledger(TINY)
     collector.reset(first_seed)
     real = lambda *shape: np.zeros((50, 4, *shape), np.float32)
@@ -57,7 +56,9 @@ def test_equals_a_plain_loop(trained):
         batch = Batch(real(3), real(3), real(2), real(), real(1), real() > 0, real() > 0)
         episodes = collector.collect(learner.actor(state), iteration, batch, lambda: None)
         ledger.add(batch, episodes)
-        state, metrics = learner.learn(state, batch, ledger.episode_cost().tolist())
+        state, metrics = learner.learn(
+            state, batch, ledger.episode_cost().tolist(), ledger.episode_length()
+        )
         for name, value in {**metrics, **ledger.row(iteration)}.items():
             np.testing.assert_array_equal(trained.progress[name][iteration], value, err_msg=name)
     obs = np.random.default_rng(0).normal(size=(10, 3))

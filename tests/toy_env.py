@@ -7,6 +7,8 @@ import numpy as np
 
 from shapo.envs.protocol import Step
 
+FAULTY_REWARDS = {"nan": np.nan, "huge": 1e30}
+
 
 class Toy:
     id = "Toy"
@@ -34,8 +36,8 @@ class Toy:
         self.time = self.time + 1
         last, reward = self._observe(), -np.abs(self.place - 1) - 0.01 * (action[:, 1] ** 2)
         cost, fell = (self.place > 1.2).astype(float), np.abs(self.place) > 2.5
-        if self.fault == "nan" and self.taken >= self.fault_step:
-            reward[-1] = np.nan
+        if self.fault in FAULTY_REWARDS and self.taken >= self.fault_step:
+            reward[-1] = FAULTY_REWARDS[self.fault]
         late = self.time >= self.horizon
         for i in np.flatnonzero(fell | late):
             self.episode[i] += 1

@@ -37,10 +37,6 @@ from shapo.runs.writing import RunWriter
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
 
-WARM_UP_SHARE = 2
-"""The statistics of observations start from 1/this of a batch, taken by a policy that knows nothing. With a tenth, the
-first batch would still be clipped so much that its own statistics move the policy by half a trust region."""
-
 MakeRecorders = Callable[[Run, int], list[Recorder]]
 """Given the run and the first iteration that will be recorded."""
 
@@ -147,24 +143,23 @@ def _iterate(
     recorders: MakeRecorders,
 ) -> None:
     # Here and not above: importing JAX takes as long as the workers need to start, and both can happen at once.
+    from shapo.learning import compiling
     from shapo.learning.learner import Learner
-    from shapo.learning.leaves import flatten, unflatten, use_compilation_cache
+    from shapo.learning.leaves import flatten, not_finite, unflatten
 
-    use_compilation_cache()
+    compiling.prepare()
     experiment = run.experiment
     spec = rollout.spec
     learner = Learner.build(experiment, spec.observation, spec.action, spec.costs, algorithm)
     ledger = Ledger(experiment)
     if checkpoint:
         first, elapsed = checkpoint.iteration + 1, float(checkpoint.facts["seconds"])
-        shaped_alike = learner.init(experiment.seed, np.zeros((2, spec.observation)))
-        state = unflatten(shaped_alike, _under("learner", checkpoint.arrays))
+        state = unflatten(learner.init(experiment.seed), _under("learner", checkpoint.arrays))
         ledger.set_state(_under("ledger", checkpoint.arrays))
         rollout.restore(_under("rollout", checkpoint.arrays))
     else:
         first, elapsed = 0, 0.0
-        warm_up = rollout.warm_up(max(1, experiment.steps_per_env // WARM_UP_SHARE))
-        state = learner.init(experiment.seed, warm_up)
+        state = learner.init(experiment.seed)
         rollout.reset()
     rollout.begin(first, learner.actor(state))
     with contextlib.ExitStack() as stack:
@@ -176,13 +171,15 @@ def _iterate(
             clock.lap("wait")
             ledger.add(experience.batch, experience.episodes)
             state, todo, metrics = learner.improve(
-                state, experience.batch, ledger.episode_cost().tolist()
+                state, experience.batch, ledger.episode_cost().tolist(), ledger.episode_length()
             )
+            _require(iteration, "policy", not_finite(state.policy))
             actor = learner.actor(state)
             if iteration + 1 < experiment.iterations:
                 rollout.begin(iteration + 1, actor)
             clock.lap("actor")
             state, fit_metrics = learner.fit(state, todo)
+            _require(iteration, "learner's state", not_finite(state))
             measured = {name: float(value) for name, value in {**metrics, **fit_metrics}.items()}
             clock.lap("critics")
             row = {**ledger.row(iteration), **measured, **clock.row(experiment.batch_steps)}
@@ -204,6 +201,16 @@ def _iterate(
                 watch(row)
             clock.lap("rest")
         writer.finish()
+
+
+def _require(iteration: int, what: str, not_finite: str | None) -> None:
+    """Publish and write nothing that is not finite: whoever went on from it would never recover."""
+    if not_finite:
+        raise TrainingError(
+            f"the {what} is no longer finite after iteration {iteration} ({not_finite.lstrip('.')}); what was written "
+            "before stays as it is, but the same choices lead here again: look at learning rates and at the size of "
+            "rewards and costs"
+        )
 
 
 @contextlib.contextmanager

@@ -61,7 +61,7 @@ class Progress(NamedTuple):
     episode_cost: Any
     """[C] J_c: expected undiscounted cost of an episode under the current policy."""
     episode_length: Number
-    """Mean steps per episode."""
+    """Mean steps of the same episodes."""
     remaining: Number
     """Share of the training still to come, from 1 down to 0."""
 

@@ -14,9 +14,10 @@ from matplotlib.patches import Ellipse
 from synthetic import write_run
 
 from shapo.cli import main as cli
-from shapo.experiments import figures, style, table
+from shapo.experiments import figures, style
 from shapo.experiments.figures import drawing, runtime
 from shapo.experiments.figures.figure import Arm, Result, gather, need, provenance
+from shapo.runs import reading as table
 
 STEPS = 200_000
 ANALYTIC = [name for name, figure in figures.FIGURES.items() if not figure.arms()]

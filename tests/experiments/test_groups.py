@@ -6,7 +6,8 @@ import scipy.stats
 from synthetic import write_run
 
 from shapo.experiment import Experiment
-from shapo.experiments import groups, table
+from shapo.experiments import groups
+from shapo.runs import reading as table
 
 SHORT = Experiment(steps=200_000)
 SHAPO = SHORT.replace(gradient="shapo", critic_gradient="sam")

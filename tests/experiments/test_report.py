@@ -14,7 +14,8 @@ from synthetic import write_run
 
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
-from shapo.experiments import report, table
+from shapo.experiments import report
+from shapo.runs import reading as table
 
 SHORT = Experiment(steps=1_000_000)
 HOSTILE = "<img src=x onerror=document.title='owned'>"

@@ -5,6 +5,7 @@ import pytest
 from shapo.experiment import Experiment
 from shapo.learning.learner import Learner, TrainState
 from shapo.learning.normalization import statistics_of
+from shapo.rollout.acting import Forward
 from shapo.rules.critics import Critics
 from shapo.types import Batch
 
@@ -44,7 +45,8 @@ def learner():
 
 @pytest.fixture(scope="module")
 def state(learner) -> TrainState:
-    return learner.init(3, batch(9).obs.reshape(-1, O))
+    """After a first batch, so that statistics are there and the policy has opinions."""
+    return learner.learn(learner.init(3), batch(9), [12.0], 50.0)[0]
 
 
 def equal(a, b):
@@ -52,50 +54,71 @@ def equal(a, b):
 
 
 def test_learning_is_a_pure_function(learner, state):
-    once, again = learner.learn(state, batch(), [12.0]), learner.learn(state, batch(), [12.0])
+    once, again = (
+        learner.learn(state, batch(), [12.0], 50.0),
+        learner.learn(state, batch(), [12.0], 50.0),
+    )
     equal(once, again)
-    other = learner.learn(state, batch(1), [12.0])
+    other = learner.learn(state, batch(1), [12.0], 50.0)
     assert not np.array_equal(once[0].policy.log_std, other[0].policy.log_std)
 
 
 def test_improving_then_fitting_is_learning(learner, state):
-    improved, todo, _ = learner.improve(state, batch(), [12.0])
+    improved, todo, _ = learner.improve(state, batch(), [12.0], 50.0)
     equal(improved.critics, state.critics)
-    equal(learner.fit(improved, todo)[0], learner.learn(state, batch(), [12.0])[0])
+    equal(learner.fit(improved, todo)[0], learner.learn(state, batch(), [12.0], 50.0)[0])
 
 
 def test_statistics_are_frozen_for_the_batch_and_merged_after_it(learner, state):
-    after, _ = learner.learn(state, batch(), [12.0])
+    after, _ = learner.learn(state, batch(), [12.0], 50.0)
     together = np.concatenate([batch(9).obs.reshape(-1, O), batch().obs.reshape(-1, O)])
     expected = statistics_of(together)
     np.testing.assert_allclose(after.statistics.mean, expected.mean, rtol=1e-6)
     np.testing.assert_allclose(after.statistics.deviation, expected.deviation, rtol=1e-5)
-    assert after.samples == T * N
-    assert 1 <= after.effective_samples <= T * N
+    assert after.samples == 2 * T * N
+    assert 1 <= after.effective_samples - state.effective_samples <= T * N
 
 
 def test_new_statistics_alone_do_not_move_the_policy(learner, state):
-    """The warm-up saw other observations than the batch, so the statistics change a lot; the policy does not."""
+    """This batch saw other observations than the first, so the statistics change a lot; the policy does not."""
     shifted = batch()
     shifted.obs[:] = shifted.obs * 1.3 + 1.0
-    _, metrics = learner.learn(state, shifted, [12.0])
+    _, metrics = learner.learn(state, shifted, [12.0], 50.0)
     assert metrics["statistics/kl"] < 0.01 * metrics["policy/kl"]
+
+
+def test_the_first_batch_is_normalised_by_its_own_statistics(learner):
+    """It was acted without any: an indifferent policy acts alike under all of them, so nothing is learned wrongly."""
+    new = learner.init(3)
+    actor = learner.actor(new)
+    far = np.random.default_rng(0).normal(50.0, 100.0, (7, O)).astype(np.float32)
+    np.testing.assert_array_equal(Forward(actor, 7)(far), np.zeros((7, A)))
+
+    first = batch()
+    first.obs[:], first.next_obs[:] = first.obs * 40 + 300, first.next_obs * 40 + 300
+    after, todo, metrics = learner.improve(new, first, [12.0], 50.0)
+    expected = statistics_of(first.obs)
+    np.testing.assert_allclose(after.statistics.mean, expected.mean, rtol=1e-6)
+    np.testing.assert_allclose(after.statistics.deviation, expected.deviation, rtol=1e-4)
+    np.testing.assert_allclose(np.std(todo.obs, axis=0), 1, rtol=0.05)
+    assert metrics["policy/kl"] > 0
+    assert metrics["statistics/kl"] < 1e-6
 
 
 def test_nothing_recompiles_between_iterations(learner, state):
     programs = lambda: (Learner._improve._cache_size(), Critics.fit_one._cache_size())
-    state, _ = learner.learn(state, batch(), [1.0])
+    state, _ = learner.learn(state, batch(), [1.0], 50.0)
     before = programs()
     for seed in range(3):
-        state, _ = learner.learn(state, batch(seed), [float(seed)])
+        state, _ = learner.learn(state, batch(seed), [float(seed)], 50.0)
     assert programs() == before
 
 
 def test_several_costs(state):
     experiment = EXPERIMENT.replace(cost_limit=(10.0, 5.0))
     learner = Learner.build(experiment, O, A, costs=2)
-    state = learner.init(0, batch().obs.reshape(-1, O))
-    _, metrics = learner.learn(state, batch(costs=2), [12.0, 3.0])
+    state = learner.init(0)
+    _, metrics = learner.learn(state, batch(costs=2), [12.0, 3.0], 50.0)
     assert metrics["policy/multiplier_1"] > metrics["policy/multiplier_2"] == 0
     assert {"critic/reward_loss", "critic/cost_1_loss", "critic/cost_2_loss"} <= metrics.keys()
 
@@ -106,7 +129,7 @@ def test_a_batch_that_is_not_finite_is_refused_by_name(learner, state, field, va
     broken = batch()
     getattr(broken, field)[7, 2] = value
     with pytest.raises(ValueError, match=rf"batch\.{field} is .* at step 7 of environment 2"):
-        learner.improve(state, broken, [12.0])
+        learner.improve(state, broken, [12.0], 50.0)
 
 
 def test_mismatched_shapes_are_named(learner, state):
@@ -120,11 +143,11 @@ def test_mismatched_shapes_are_named(learner, state):
         ),
     ]:
         with pytest.raises(ValueError) as raised:
-            learner.improve(state, broken, [12.0])
+            learner.improve(state, broken, [12.0], 50.0)
         assert culprit in str(raised.value)
     for cost in ([np.nan], [1.0, 2.0]):
         with pytest.raises(ValueError, match="episode_cost"):
-            learner.improve(state, whole, cost)
+            learner.improve(state, whole, cost, 50.0)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,17 @@ def test_forward_equals_the_definition(rows):
         np.testing.assert_allclose(forward(obs), mean_action(actor, obs), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("sizes", [(60, 64, 64, 2), (376, 64, 64, 17), (11, 50, 3)])
+def test_how_environments_are_dealt_to_workers_does_not_decide_a_bit(sizes):
+    actor = make_actor(sizes)
+    obs = np.random.default_rng(1).normal(size=(23, sizes[0])).astype(np.float32)
+    whole = Forward(actor, 23)(obs).copy()
+    for workers in (2, 3, 4, 5, 23):
+        shares = np.array_split(np.arange(23), workers)
+        parts = [Forward(actor, len(own), own[0])(obs[own]).copy() for own in shares]
+        np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
 def test_forward_equals_the_learners_network():
     actor = make_actor()
     obs = np.random.default_rng(1).normal(size=(50, 7)).astype(np.float32)

@@ -125,18 +125,6 @@ def test_a_restored_state_goes_on_exactly(two_workers):
     same(again.episodes, two_workers[1].episodes)
 
 
-def test_warm_up_changes_nothing_and_uses_other_episodes(two_workers):
-    with Rollout(Task(EXPERIMENT, Toy), os.devnull) as rollout:
-        assert rollout.spec.env == "Toy"
-        seen = rollout.warm_up(10)
-        rollout.reset()
-        rollout.begin(0, ACTOR)
-        batch = rollout.finish().batch
-        same(batch, two_workers[0].batch)
-    assert seen.shape == (50, 3)
-    assert not np.isin(seen[:5, 0], batch.obs[0, :, 0]).any()
-
-
 class Remembering(Toy):
     """Each environment remembers as many numbers as its batch's first seed says, so workers' states differ in shape."""
 

@@ -10,8 +10,8 @@ belongs to is a mean per step, so the excess must be one too. The minimum is one
 - otherwise it lies on the constraint's plane.
 
 A gradient estimated from a batch promises more than it keeps: part of b is noise, and the linearised cost falls along
-the noise too. So the excess that the step must remove is J_c − limit plus a margin that grows while the limit is
-exceeded and shrinks while it is not.
+the noise too. So the step aims at limit − margin, where the margin grows while the limit is exceeded and shrinks while
+it is not. What is aimed at is a cost, so the margin never exceeds the limit: beyond that it could only wind up.
 
 SHAPO measures g and b each at its own worst policy nearby: the one of lowest reward, the one of highest cost.
 """
@@ -137,7 +137,7 @@ class Cpo:
 
         (episode_cost,) = jnp.asarray(progress.episode_cost)
         over = episode_cost - self.cost_limit
-        margin = jnp.maximum(0.0, state + self.margin_rate * over)
+        margin = jnp.clip(state + self.margin_rate * over, 0.0, self.cost_limit)
         excess = self.subproblem.per_step(over + margin, progress)
         q = trees.dot(reward.grads, natural_reward.x)
         r = trees.dot(reward.grads, natural_cost.x)

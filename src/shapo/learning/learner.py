@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from numpy.typing import NDArray
 
 from shapo.algorithms.search import Algorithm
 from shapo.experiment import Experiment
@@ -26,6 +25,7 @@ from shapo.learning.normalization import (
     frozen,
     merge,
     normalize,
+    nothing_seen,
     statistics_of,
     unnormalized,
 )
@@ -100,12 +100,15 @@ class Learner:
             experiment.iterations,
         )
 
-    def init(self, seed: int, warmup_obs: NDArray) -> TrainState:
-        """An untrained state whose statistics come from a few observations [M, O]."""
+    def init(self, seed: int) -> TrainState:
+        """An untrained state.
+
+        Its policy is indifferent: it acts the same whatever observations are normalised by, so the first batch can be
+        collected without statistics and learned from with its own, and no step is spent on a warm-up.
+        """
         key, policy_key, *critic_keys = jax.random.split(jax.random.PRNGKey(seed), 3 + self.costs)
-        policy = networks.init_policy(
-            policy_key, self.observation_size, self.hidden, self.action_size
-        )
+        sizes = self.observation_size, self.hidden, self.action_size
+        policy = networks.indifferent(networks.init_policy(policy_key, *sizes))
         critic = lambda key: self.critics.init(
             networks.init_critic(key, self.observation_size, self.hidden)
         )
@@ -113,7 +116,7 @@ class Learner:
             policy,
             tuple(critic(key) for key in critic_keys),
             self.algorithm.init(policy),
-            statistics_of(warmup_obs),
+            nothing_seen(self.observation_size),
             key,
             np.int64(0),
             np.float64(0),
@@ -131,28 +134,36 @@ class Learner:
         )
 
     def learn(
-        self, state: TrainState, batch: Batch, episode_cost: Sequence[float]
+        self,
+        state: TrainState,
+        batch: Batch,
+        episode_cost: Sequence[float],
+        episode_length: float,
     ) -> tuple[TrainState, dict[str, float]]:
-        """Everything that follows from one batch."""
-        state, todo, improved = self.improve(state, batch, episode_cost)
+        """Everything that follows from one batch and from what its episodes were like on average."""
+        state, todo, improved = self.improve(state, batch, episode_cost, episode_length)
         state, fitted = self.fit(state, todo)
         return state, improved | fitted
 
     def improve(
-        self, state: TrainState, batch: Batch, episode_cost: Sequence[float]
+        self,
+        state: TrainState,
+        batch: Batch,
+        episode_cost: Sequence[float],
+        episode_length: float,
     ) -> tuple[TrainState, Todo, dict[str, float]]:
         """Update the policy and the statistics; what remains to be done is to fit the critics."""
         check(batch)
         check_sizes(batch, episode_cost, self.observation_size, self.action_size, self.costs)
-        mean, scale = frozen(state.statistics)
+        known = state.statistics if state.statistics.count else statistics_of(batch.obs)
+        mean, scale = frozen(known)
         iteration = int(state.iteration)
-        ends = int((batch.terminated | batch.truncated).sum())
         progress = Progress(
             iteration=np.float32(iteration),
             samples=np.float32(state.samples + batch.reward.size),
             effective_samples=np.float32(state.effective_samples),
             episode_cost=np.asarray(episode_cost, np.float32),
-            episode_length=np.float32(batch.reward.size / max(ends, batch.reward.shape[1])),
+            episode_length=np.float32(episode_length),
             remaining=np.float32(1 - iteration / self.iterations),
         )
         key = jax.random.fold_in(state.key, iteration)

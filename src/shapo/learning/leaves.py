@@ -1,8 +1,6 @@
-"""A tree of arrays as named arrays and back, and where compiled code is kept between runs."""
+"""A tree of arrays as named arrays and back."""
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TypeVar
 
 import jax
@@ -40,9 +38,7 @@ def unflatten(like: Tree, arrays: Mapping[str, NDArray]) -> Tree:
     return tree_unflatten(structure, leaves)
 
 
-def use_compilation_cache() -> None:
-    """Keep compiled code in the user's cache folder, unless JAX_COMPILATION_CACHE_DIR says where."""
-    if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        jax.config.update("jax_compilation_cache_dir", str(base / "shapo" / "jax"))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+def not_finite(tree: object) -> str | None:
+    """The name of a leaf that holds NaN or infinity, if there is one."""
+    wrong = (name for name, leaf in flatten(tree).items() if not np.isfinite(leaf).all())
+    return next(wrong, None)

@@ -25,6 +25,11 @@ class Statistics(NamedTuple):
     """[O] Σ (x − mean)²"""
 
 
+def nothing_seen(observation_size: int) -> Statistics:
+    """The statistics before the first observation."""
+    return Statistics(np.float64(0), np.zeros(observation_size), np.zeros(observation_size))
+
+
 def statistics_of(obs: NDArray) -> Statistics:
     """Of rows [M, O]."""
     rows = np.asarray(obs, np.float64).reshape(-1, np.shape(obs)[-1])
@@ -52,7 +57,9 @@ def merge(a: Statistics, b: Statistics) -> Statistics:
 
 
 def frozen(statistics: Statistics) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The mean and the scale that a batch is normalised with, [O] each."""
+    """The mean and the scale that a batch is normalised with, [O] each; 0 and 1 where nothing was seen."""
+    if statistics.count == 0:
+        return np.zeros_like(statistics.mean, np.float32), np.ones_like(statistics.mean, np.float32)
     scale = np.maximum(np.sqrt(statistics.deviation / statistics.count), FLOOR)
     return statistics.mean.astype(np.float32), scale.astype(np.float32)
 

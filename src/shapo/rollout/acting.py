@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 CLIP = 5.0
 """A normalised observation stays within ± this many standard deviations, as OmniSafe does."""
-NARROWEST = 16
-"""Matrix products at least this wide and two rows high sum in an order that does not depend on the number of rows
-(checked with OpenBLAS); narrower ones do, and then how environments are dealt to workers would decide the last bit."""
+BLOCK = 10
+"""Observations are multiplied in blocks of so many rows, and an environment has the same place in its block whoever
+steps it. A matrix product may sum in an order that depends on the matrix's height and on the row's place in it; so both
+are fixed, or how environments are dealt to workers would decide the last bit."""
 
 
 class Actor(NamedTuple):
@@ -54,28 +55,22 @@ class ActionScale(NamedTuple):
 
 
 class Forward:
-    """The mean action for a fixed number of observations at a time, computed in buffers made once."""
+    """The mean action of neighbouring environments, computed in buffers made once."""
 
-    def __init__(self, actor: Actor, rows: int):
+    def __init__(self, actor: Actor, rows: int, first: int = 0):
+        """For environments number `first` to `first + rows - 1`."""
         self._actor = actor
-        self._rows = rows
-        outputs = len(actor.log_std)
-        widths = [len(bias) for bias in actor.biases[:-1]] + [max(outputs, NARROWEST)]
-        last_weight = np.zeros((len(actor.weights[-1]), widths[-1]), np.float32)
-        last_bias = np.zeros(widths[-1], np.float32)
-        last_weight[:, :outputs], last_bias[:outputs] = actor.weights[-1], actor.biases[-1]
-        height = max(rows, 2)
-        self._input = np.zeros((height, len(actor.mean)), np.float32)
-        values = [np.zeros((height, width), np.float32) for width in widths]
-        weights = (*actor.weights[:-1], last_weight)
-        biases = (*actor.biases[:-1], last_bias)
-        *self._hidden, self._last = list(zip(weights, biases, values, strict=True))
-        self._answer = values[-1][:rows, :outputs]
+        before = first % BLOCK
+        blocks = -(-(before + rows) // BLOCK)
+        self._input = np.zeros((blocks, BLOCK, len(actor.mean)), np.float32)
+        self._own = self._input.reshape(blocks * BLOCK, -1)[before : before + rows]
+        values = [np.zeros((blocks, BLOCK, len(bias)), np.float32) for bias in actor.biases]
+        *self._hidden, self._last = list(zip(actor.weights, actor.biases, values, strict=True))
+        self._answer = values[-1].reshape(blocks * BLOCK, -1)[before : before + rows]
 
     def __call__(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
         """The mean actions [rows, A] for raw observations [rows, O]; overwritten by the next call."""
-        x = self._input
-        own = x[: self._rows]
+        x, own = self._input, self._own
         np.subtract(obs, self._actor.mean, out=own)
         np.divide(own, self._actor.scale, out=own)
         np.minimum(own, CLIP, out=own)

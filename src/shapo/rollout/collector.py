@@ -10,9 +10,6 @@ from shapo.envs.protocol import BatchEnv
 from shapo.rollout.acting import ActionScale, Actor, Forward
 from shapo.types import Batch, Episodes
 
-WARM_UP = 2**32 - 1
-"""The iteration number that keys the noise of the warm-up; no training gets so far."""
-
 
 class NotFinite(ValueError):
     """An environment returned NaN or infinity."""
@@ -64,23 +61,12 @@ class Collector:
         self._obs = self._env.reset(seed)
         self._running = self._no_episodes()
 
-    def warm_up(self, steps: int, seed: int) -> NDArray[np.float32]:
-        """Observations [steps, n, O] of a policy that knows nothing: N(0, 1) in every dimension."""
-        obs = self._env.reset(seed)
-        noise = action_noise(self._seed, WARM_UP, self._indices, steps, len(self._scale.offset))
-        seen = np.empty((steps, *obs.shape), np.float32)
-        for step in range(steps):
-            seen[step] = obs
-            obs = self._env.step(self._scale.apply(noise[step])).obs
-        _check_finite("observation", seen)
-        return seen
-
     def collect(
         self, actor: Actor, iteration: int, rows: Batch, alive: Callable[[], None]
     ) -> Episodes:
         """Fill `rows` (this collector's columns of the batch) and tell which episodes ended."""
         env, scale, obs = self._env, self._scale, self._obs
-        forward = Forward(actor, env.num_envs)
+        forward = Forward(actor, env.num_envs, self._indices.start)
         steps, size = rows.action.shape[0], rows.action.shape[2]
         noise = action_noise(self._seed, iteration, self._indices, steps, size)
         noise *= np.exp(actor.log_std)

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from shapo.rollout.acting import ActionScale, Actor
@@ -44,12 +43,6 @@ class Allocate(NamedTuple):
     shape: Shape
 
 
-class WarmUp(NamedTuple):
-    """Parent → worker: act at random for a while. Answered by the observations seen [steps, n, O]."""
-
-    steps: int
-
-
 class Reset(NamedTuple):
     """Parent → worker: begin the training's episodes. Not answered."""
 
@@ -84,5 +77,4 @@ class Failed(NamedTuple):
     """The experiment cannot work at all, as opposed to an environment that broke on the way."""
 
 
-Request = Allocate | WarmUp | Reset | Restore | Collect
-Reply = Spec | NDArray[np.float32] | Collected | Failed
+Request = Allocate | Reset | Restore | Collect

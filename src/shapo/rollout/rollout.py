@@ -26,7 +26,6 @@ from shapo.rollout.messages import (
     Restore,
     Spec,
     State,
-    WarmUp,
 )
 from shapo.rollout.processes import WorkerProcess, available_cores, start
 from shapo.rollout.sharing import SLOTS, Shape, Shared, anonymous_file, share
@@ -110,12 +109,6 @@ class Rollout:
         self._shared = share(self._memory, shape)
         self._tell(lambda worker: Allocate(shape))
         return spec
-
-    def warm_up(self, steps: int) -> NDArray[np.float32]:
-        """Observations [steps · envs, O] of a policy that knows nothing, from seeds the training does not use."""
-        self._tell(lambda worker: WarmUp(steps))
-        seen = np.concatenate(self._answers(), axis=1)
-        return seen.reshape(-1, seen.shape[-1])
 
     def reset(self) -> None:
         """Begin the training's episodes."""

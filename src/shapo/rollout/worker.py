@@ -24,13 +24,12 @@ from shapo.rollout.messages import (
     Reset,
     Restore,
     Spec,
-    WarmUp,
 )
 from shapo.rollout.sharing import Shared, share
 from shapo.types import Batch
 
 SEEDS = 2_000_000_000
-"""Training draws its environment seeds below this number, the warm-up above it."""
+"""Training draws its environment seeds below this number."""
 PR_SET_PDEATHSIG = 1
 
 
@@ -74,9 +73,6 @@ class Worker:
             match self._connection.recv():
                 case Allocate(shape):
                     self._shared = share(self._memory, shape)
-                case WarmUp(steps):
-                    seen = self._collector.warm_up(steps, SEEDS + self._first_seed)
-                    self._connection.send(seen)
                 case Reset():
                     self._collector.reset(self._first_seed)
                 case Restore(state):

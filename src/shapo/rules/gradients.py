@@ -118,6 +118,7 @@ class Shapo:
             "increase": worst_value - value,
             "cosine": trees.cosine(grads, worst_grads),
             "fraction": worst.fraction,
+            "distance": worst.fraction * trees.norm(ascent.move),
             "residual": ascent.residual,
         }
         return Slope(value, worst_grads, ascent.natural, metrics)

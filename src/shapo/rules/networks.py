@@ -54,6 +54,12 @@ def init_policy(
     return Policy(init_mlp(key, (observation_size, *hidden, action_size)), jnp.zeros(action_size))
 
 
+def indifferent(policy: Policy) -> Policy:
+    """The same with its last layer 0: the mean action is 0 in every state, whatever observations are normalised by."""
+    *rest, last = policy.layers
+    return policy._replace(layers=(*rest, Layer(*map(jnp.zeros_like, last))))
+
+
 def init_critic(key: Array, observation_size: int, hidden: Sequence[int]) -> Mlp:
     """A network with one output."""
     return init_mlp(key, (observation_size, *hidden, 1))

@@ -25,6 +25,7 @@ class Ledger:
         self._terminations = np.int64(0)
         self._cost = np.zeros(costs)
         self._recent_costs = np.empty((0, costs))
+        self._recent_lengths = np.empty(0)
         self._last_return = np.float64(np.nan)
         self._last_cost = np.full(costs, np.nan)
         self._last_length = np.float64(np.nan)
@@ -41,6 +42,7 @@ class Ledger:
             self._last_length = episodes.length.mean()
             kept = max(RECENT, self._experiment.episode_window)
             self._recent_costs = np.concatenate([self._recent_costs, episodes.costs])[-kept:]
+            self._recent_lengths = np.concatenate([self._recent_lengths, episodes.length])[-kept:]
 
     def episode_cost(self) -> NDArray[np.float64]:
         """What the constraint sees [C].
@@ -51,6 +53,13 @@ class Ledger:
             return np.array(self._experiment.cost_limit, np.float64)
         window = self._experiment.episode_window
         return self._recent_costs[-window:].mean(axis=0) if window else self._last_cost
+
+    def episode_length(self) -> float:
+        """Mean steps of the very episodes whose cost the constraint sees; before any has ended, one batch of steps."""
+        if not len(self._recent_lengths):
+            return float(self._experiment.steps_per_env)
+        window = self._experiment.episode_window
+        return float(self._recent_lengths[-window:].mean() if window else self._last_length)
 
     def row(self, iteration: int) -> dict[str, float]:
         """The columns of `progress.csv` that the environments decide."""

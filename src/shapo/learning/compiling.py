@@ -1,0 +1,40 @@
+"""How XLA is set up, so that what is learned is a function of the experiment alone.
+
+XLA cuts a large sum into as many parts as it has threads, and adds the parts: another number of threads gives another
+last bit, and a training amplifies it. So the number of parts is fixed, whatever the machine: on one core two threads
+take turns, on many cores two of them work.
+"""
+
+import os
+import warnings
+from pathlib import Path
+
+import jax
+from jax._src import xla_bridge
+
+THREADS = 2
+"""Of the learner. Two share the policy's update; the critics, two or more, are fitted on a thread each."""
+
+
+def prepare() -> None:
+    """Fix the number of threads, and keep compiled code in the user's cache folder between runs.
+
+    To be called before JAX computes anything. `JAX_COMPILATION_CACHE_DIR` says where else the code may lie.
+    """
+    if os.environ.get("PJRT_NPROC") != str(THREADS):
+        os.environ["PJRT_NPROC"] = str(THREADS)
+        if _began():
+            warnings.warn(
+                "JAX was in use before shapo could fix its number of threads: results are exact, but may differ in "
+                f"the last bits from those of the command line; set PJRT_NPROC={THREADS} first to avoid that",
+                stacklevel=2,
+            )
+    if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        jax.config.update("jax_compilation_cache_dir", str(base / "shapo" / "jax"))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+
+
+def _began() -> bool:
+    """Whether JAX has started computing; it has no public word for that."""
+    return getattr(xla_bridge, "backends_are_initialized", lambda: False)()
