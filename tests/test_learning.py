@@ -28,7 +28,8 @@ def train(algo, gradient, seed=0):
         ppo_stop_kl=0.1,
         num_envs=1,
         steps_per_env=1000,
-        steps=10_000 * ITERATIONS,  # so that PPO's rate hardly falls: a policy must keep up with its multiplier
+        steps=10_000
+        * ITERATIONS,  # so that PPO's rate hardly falls: a policy must keep up with its multiplier
     )
     learner = Learner.build(experiment, observation_size=2, action_size=1)
     rng = np.random.default_rng(seed)

@@ -144,6 +144,16 @@ def test_the_current_folder_poses_as_nothing(shadows, how):
     assert not (shadows / "mark").exists()
 
 
+def test_nor_does_it_say_where_compiled_code_is_loaded_from(shadows):
+    """Numba's configuration, which may name a cache of somebody else's machine code."""
+    (shadows / "here" / ".numba_config.yaml").write_text("cache_dir: somewhere\n")
+    program = "from shapo.cli import main; main._keep_to_ourselves(); import numba; print(numba.config.CACHE_DIR)"
+    command = [sys.executable, "-P", "-c", program]
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == "\n"
+
+
 def test_nor_for_the_processes_we_start(shadows):
     memory = anonymous_file()
     worker = processes.start(0, range(1), shadows / "log", memory)

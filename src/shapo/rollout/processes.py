@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from multiprocessing.connection import Connection, Pipe
@@ -49,3 +50,12 @@ def start(index: int, envs: range, log: Path, memory: int) -> WorkerProcess:
             process_group=0,  # Ctrl-C in a terminal is for the parent alone
         )
     return WorkerProcess(index, envs, process, ours)
+
+
+def stop(worker: WorkerProcess, patience: float) -> None:
+    """Wait until a worker that was told to end has done so; past `patience`, kill it and whatever it has started."""
+    try:
+        worker.process.wait(max(0.0, patience))
+    except subprocess.TimeoutExpired:
+        os.killpg(worker.process.pid, signal.SIGKILL)
+        worker.process.wait()
