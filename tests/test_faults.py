@@ -108,6 +108,18 @@ def test_stop_by_signal(tmp_path, number, code):
     assert list((tmp_path / "run" / "checkpoints").iterdir())
 
 
+def test_a_second_ctrl_c_does_not_wait(tmp_path):
+    folder = tmp_path / "run"
+    process = train("Stubborn", folder, "--steps", "1e6")
+    wait_until(lambda: rows(folder) >= 1, process)
+    workers = workers_of(process)
+    process.send_signal(signal.SIGINT)
+    wait_until(lambda: "closing" in (folder / "workers.log").read_text(), process)
+    process.send_signal(signal.SIGINT)
+    line = "shapo: stopped at once; runs go on from their last checkpoint"
+    assert ended(process, workers) == (130, line)
+
+
 def test_kill_a_worker(tmp_path):
     folder = tmp_path / "run"
     process = train("Slow", folder)

@@ -26,7 +26,7 @@ from shapo.experiment import Experiment
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.checkpoints import Checkpoint
-from shapo.runs.folder import Run, held
+from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
 from shapo.runs.policies import Policy
 from shapo.runs.recorders import Recorder, TensorBoard
@@ -105,12 +105,11 @@ def train(
         if thing is not None
     }
     if resume:
-        Run.open(folder).require_same(experiment, custom)
+        run = Run.open(folder)
+        run.require_same(experiment, custom)
     else:
-        with contextlib.suppress(FileExistsError):
-            folder.mkdir(parents=True)
-    with held(folder), _sigterm_raises():
-        run = Run.open(folder) if resume else Run.create(folder, experiment, custom)
+        run = Run.create(folder, experiment, custom)
+    with run.locked(), _sigterm_raises():
         start = where_to_go_on(run) if resume else Start(None, False, [])
         for note in start.notes:
             warnings.warn(note, stacklevel=2)

@@ -21,6 +21,7 @@ from shapo.rollout.processes import available_cores
 from shapo.rollout.rollout import Rollout, RolloutError
 from shapo.rollout.task import Task
 from shapo.rollout.worker import env_seed
+from shapo.words import BadInput
 
 EXPERIMENT = Experiment(env="Toy", num_envs=5, steps_per_env=40, seed=3, workers=2)
 ACTOR = make_actor((3, 8, 2))
@@ -180,6 +181,13 @@ def test_gymnasium_environments_go_on_exactly():
         np.testing.assert_array_equal(rollout.finish().batch.obs, expected)
         # A beat for each step that is played again, and for each of the batch: a slow replay is not taken for stuck.
         assert rollout._shared.heartbeat.sum() - before == 2 * (30 + 30)
+        elsewhere = state | {"env/obs": state["env/obs"] + 1}
+        with pytest.raises(
+            BadInput, match="pendulum cannot be resumed"
+        ):  # and not: "continue with …"
+            rollout.restore(elsewhere)
+            rollout.begin(1, actor)
+            rollout.finish()
 
 
 def test_nothing_stays_behind():

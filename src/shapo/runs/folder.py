@@ -59,15 +59,17 @@ class Run:
 
         The run exists from the moment its config gets its name: a crash before that leaves a folder as good as empty.
         """
-        if (folder / CONFIG).exists():
-            raise BadInput(
-                f"{folder} already holds a run; continue it with --resume {folder} or choose another --out"
-            )
-        begun = temporary_name(folder / CONFIG)
-        if folder.exists() and (not folder.is_dir() or set(folder.iterdir()) - {begun}):
-            raise BadInput(f"{folder} exists and is not an empty folder; choose another --out")
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_config(folder, experiment, custom)
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(parents=True)
+        with held(folder):
+            if (folder / CONFIG).exists():
+                raise BadInput(
+                    f"{folder} already holds a run; continue it with --resume {folder} or choose another --out"
+                )
+            begun = temporary_name(folder / CONFIG)
+            if not folder.is_dir() or set(folder.iterdir()) - {begun}:
+                raise BadInput(f"{folder} exists and is not an empty folder; choose another --out")
+            _write_config(folder, experiment, custom)
         return cls(folder, experiment, custom)
 
     @classmethod

@@ -214,8 +214,11 @@ def _read_csv(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
     except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         reason = str(error).splitlines()[0] if complete else "it is empty"
         raise UnreadableRun(f"{path.name} cannot be read: {reason}") from None
+    names = complete.partition("\n")[0].split(",")
     # Of several costs, numbered from 1, the first is the one that tables and figures show.
     rows = rows.rename(columns={name: name.removesuffix("_1") for name in rows})
+    if len(set(names)) < len(names) or not rows.columns.is_unique:
+        raise UnreadableRun(f"{path.name}: a column is there twice")
     for column in needed:
         if column not in rows or np.isnan(rows[column].to_numpy(float)).any():
             raise UnreadableRun(f"{path.name}: column {column!r} is missing or has gaps")

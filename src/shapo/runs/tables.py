@@ -94,6 +94,8 @@ def read_columns(path: Path) -> dict[str, list[float]]:
         header, *rows = list(csv.reader(whole)) or [[]]
         columns = [list(map(float, column)) for column in zip(*rows, strict=True)]
         columns = columns if rows else [[] for _ in header]
+        if len(set(header)) < len(header):
+            raise ValueError("a column is there twice")
         return dict(zip(header, columns, strict=True))
     except (ValueError, csv.Error) as error:
         raise Damaged(f"{path} is no table of numbers ({error})") from None
