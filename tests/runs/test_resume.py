@@ -196,6 +196,23 @@ def test_a_changed_file_of_choices_is_refused_with_the_difference(stopped, tmp_p
         _ = Run.open(tmp_path / "run").policy
 
 
+def test_another_policy_in_the_place_of_a_finished_one_is_refused(whole, stopped, tmp_path):
+    """The same run's, but an earlier one: whole in itself, and of the same experiment."""
+    shutil.copytree(whole, tmp_path / "run")
+    shutil.copy(stopped / "policy.safetensors", tmp_path / "run")
+    with pytest.raises(BadInput, match=r"policy\.safetensors is not what was written"):
+        _ = Run.open(tmp_path / "run").policy
+
+
+def test_a_changed_length_is_told(stopped, tmp_path):
+    shutil.copytree(stopped, tmp_path / "run")
+    config = tmp_path / "run" / "config.json"
+    config.write_text(config.read_text().replace('"steps": 1000', '"steps": 1400'))
+    [line] = where_to_go_on(Run.open(tmp_path / "run")).notes
+    assert "steps is 1400, but was 1000" in line
+    assert Run.open(tmp_path / "run").policy
+
+
 def test_other_versions_are_named(stopped, tmp_path):
     shutil.copytree(stopped, tmp_path / "run")
     config = tmp_path / "run" / "config.json"

@@ -27,7 +27,14 @@ from pathlib import Path
 from shapo.experiment import Experiment
 from shapo.runs import policies
 from shapo.runs.files import read_json, temporary_name, write_atomically
-from shapo.runs.integrity import CONFIG, MANIFEST, TABLES, check_inside
+from shapo.runs.integrity import (
+    CONFIG,
+    MANIFEST,
+    TABLES,
+    broken_seals,
+    check_inside,
+    is_sealed,
+)
 from shapo.runs.origin import choices, differences
 from shapo.runs.tables import read_columns
 from shapo.words import BadInput
@@ -105,10 +112,12 @@ class Run:
     def policy(self) -> policies.Policy:
         """The policy after the last iteration; BadInput if it is not of this run."""
         policy = policies.load(self.folder)
+        seals = broken_seals(self.folder) if is_sealed(self.folder) else {}
+        if policies.FILE in seals:
+            raise BadInput(seals[policies.FILE])
         if changed := differences(read_json(self.folder / CONFIG), policy.experiment):
-            raise BadInput(
-                f"{self.folder / CONFIG} is not what its policy was trained with: {'; '.join(changed)}"
-            )
+            said = "; ".join(changed.values())
+            raise BadInput(f"{self.folder / CONFIG} is not what its policy was trained with: {said}")
         return policy
 
     @property

@@ -13,7 +13,7 @@ from pathlib import Path
 from shapo.runs import policies
 from shapo.runs.checkpoints import Checkpoint, newest_first
 from shapo.runs.files import Damaged, read_json, write_atomically
-from shapo.runs.origin import differences
+from shapo.runs.origin import FREE, differences
 from shapo.runs.tables import Extent, check_extent
 from shapo.words import BadInput, printable
 
@@ -60,7 +60,9 @@ def altered(folder: Path) -> list[str]:
     """A line about each of a run's config, rows and policy that is not what was written."""
     try:
         check_inside(folder)
-        return _broken_seals(folder) if is_sealed(folder) else _unlike_checkpoint(folder)
+        if is_sealed(folder):
+            return list(broken_seals(folder).values())
+        return _unlike_checkpoint(folder)
     except BadInput as error:
         return [str(error)]
 
@@ -88,17 +90,18 @@ def altered_rows(folder: Path, checkpoint: Checkpoint) -> list[str]:
     return problems
 
 
-def _broken_seals(folder: Path) -> list[str]:
+def broken_seals(folder: Path) -> dict[str, str]:
+    """Of a finished run, a line about each file that is not what was written, by its name."""
     digests = read_json(folder / MANIFEST)
     if not isinstance(digests, dict) or set(digests) != set(SEALED):
         raise Damaged(f"{folder / MANIFEST} is damaged (it does not list the run's files)")
-    problems = []
+    problems = {}
     for name, digest in digests.items():
         path = folder / name
         if not path.exists():
-            problems.append(f"{path} is missing")
+            problems[name] = f"{path} is missing"
         elif _digest(path) != digest:
-            problems.append(f"{path} is not what was written (its checksum is wrong)")
+            problems[name] = f"{path} is not what was written (its checksum is wrong)"
     return problems
 
 
@@ -107,7 +110,8 @@ def _unlike_checkpoint(folder: Path) -> list[str]:
         if not isinstance(found, Damaged):
             config = read_json(folder / CONFIG)
             changed = differences(config, found.facts.get("experiment", ""))
-            return [*altered_rows(folder, found), *(f"{folder / CONFIG}: {each}" for each in changed)]
+            said = [f"{folder / CONFIG}: {text}" for name, text in changed.items() if name not in FREE]
+            return altered_rows(folder, found) + said
     return []
 
 

@@ -20,25 +20,29 @@ def choices(config: Any) -> dict[str, Any]:
 
 
 def remembered(config: Any) -> str:
-    """All that decides the numbers, from the content of a `config.json`, as one line."""
+    """The choices of a `config.json`'s content as one line."""
     try:
-        decisive = {name: v for name, v in config["experiment"].items() if name not in FREE}
-        return json.dumps({**decisive, "custom": config.get("custom", {})}, sort_keys=True)
+        return json.dumps(
+            {**config["experiment"], "custom": config.get("custom", {})}, sort_keys=True
+        )
     except (KeyError, TypeError, AttributeError):
         raise BadInput("config.json is not a run's config") from None
 
 
-def differences(config: Any, origin: str) -> list[str]:
-    """How a config differs from what was remembered; nothing where nothing was."""
-    if not origin or remembered(config) == origin:
-        return []
+def decisive(origin: str) -> str:
+    """What was remembered, but for the choices that do not decide the numbers."""
+    return json.dumps({k: v for k, v in json.loads(origin).items() if k not in FREE})
+
+
+def differences(config: Any, origin: str) -> dict[str, str]:
+    """How a config differs from what was remembered, by choice; nothing where that was not remembered."""
     now = json.loads(remembered(config))
     try:
-        then = dict(json.loads(origin))
+        then = dict(json.loads(origin or "{}"))
     except (ValueError, TypeError, RecursionError):
-        return ["what it is compared with cannot be read"]
-    return [
-        f"{name} is {now.get(name)}, but was {then.get(name)}"
-        for name in sorted(now.keys() | then.keys())
-        if now.get(name) != then.get(name)
-    ]
+        return {"config": "what it is compared with cannot be read"}
+    return {
+        name: f"{name} is {now.get(name)}, but was {then[name]}"
+        for name in sorted(then)
+        if now.get(name) != then[name]
+    }

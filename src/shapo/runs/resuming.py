@@ -7,7 +7,7 @@ from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
 from shapo.runs.files import Damaged, read_json
 from shapo.runs.folder import Run
 from shapo.runs.integrity import CONFIG, altered, altered_rows, is_sealed, seal
-from shapo.runs.origin import differences
+from shapo.runs.origin import FREE, differences
 from shapo.words import BadInput
 
 
@@ -33,11 +33,12 @@ def where_to_go_on(run: Run) -> Start:
     checkpoint, notes = newest_usable(run)
     if checkpoint is None:
         return _without_checkpoint(run, notes)
-    if changed := differences(read_json(run.folder / CONFIG), checkpoint.facts.get("experiment", "")):
-        raise CannotResume(
-            f"cannot resume {run.folder}: {CONFIG} was changed since the last checkpoint ({'; '.join(changed)})"
-        )
-    notes = [f"{note}; continuing from the one before" for note in notes]
+    changed = differences(read_json(run.folder / CONFIG), checkpoint.facts.get("experiment", ""))
+    if changed:
+        said = f"{CONFIG} was changed since the last checkpoint ({'; '.join(changed.values())})"
+        if not set(changed) <= set(FREE):
+            raise CannotResume(f"cannot resume {run.folder}: {said}")
+        notes.append(f"{run.folder}: {said}")
     if checkpoint.iteration + 1 < run.experiment.iterations:
         return Start(checkpoint, False, [*notes, *changed_versions(run)])
     seal(run.folder)
@@ -50,7 +51,7 @@ def newest_usable(run: Run) -> tuple[Checkpoint | None, list[str]]:
     for found in newest_first(run.folder / "checkpoints"):
         problems = [str(found)] if isinstance(found, Damaged) else altered_rows(run.folder, found)
         if not problems and not isinstance(found, Damaged):
-            return found, notes
+            return found, [f"{note}; continuing from the one before" for note in notes]
         notes += problems
     return None, list(dict.fromkeys(notes))
 
@@ -65,7 +66,7 @@ def changed_versions(run: Run) -> list[str]:
         return []
     then = ", ".join(f"{name} {begun[name]}" for name in changed)
     now = ", ".join(f"{name} {_version(name)}" for name in changed)
-    return [f"{run.folder} was begun with {then}, this is {now}: the numbers may differ from here on"]
+    return [f"{run.folder} was begun with {then}, this is {now}: numbers may differ"]
 
 
 def _finished(run: Run, notes: list[str]) -> Start:

@@ -10,7 +10,7 @@ from shapo.runs.checkpoints import Checkpoint, keep_last, save_checkpoint
 from shapo.runs.files import read_json, remove_temporaries
 from shapo.runs.folder import Run
 from shapo.runs.integrity import CONFIG, MANIFEST, TABLES, seal
-from shapo.runs.origin import remembered
+from shapo.runs.origin import decisive, remembered
 from shapo.runs.tables import Extent, Table
 
 
@@ -44,7 +44,8 @@ class RunWriter:
         progress.append([row])
         finished.append(episodes)
         extents = {name: str(table.sync()) for name, table in self._tables.items()}
-        dataclasses.replace(policy, experiment=self._origin).save(self._folder / policies.FILE)
+        own = dataclasses.replace(policy, experiment=decisive(self._origin))
+        own.save(self._folder / policies.FILE)
         known = {**facts, **extents, "experiment": self._origin}
         save_checkpoint(self._checkpoints, Checkpoint(int(row["iteration"]), dict(arrays), known))
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import warnings
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
@@ -44,8 +45,11 @@ def run(options: argparse.Namespace) -> None:
     from shapo.evaluate import evaluate
     from shapo.rollout.task import Task
     from shapo.runs.folder import Run
+    from shapo.runs.resuming import changed_versions
 
     trained = Run.open(options.run)
+    for note in changed_versions(trained):
+        warnings.warn(note, stacklevel=1)
     policy, build = (
         trained.policy,
         Task(trained.experiment, trusted_environment(trained, options.env)).build,
