@@ -1,14 +1,18 @@
 """Run folders as somebody with bad intentions would make them: consistent in themselves, and each with one trap."""
 
+import contextlib
+import io
 import json
 import os
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from test_acting import make_actor
 
 from shapo import presets
+from shapo.cli import main as cli
 from shapo.experiment import Experiment
 from shapo.rollout.acting import ActionScale
 from shapo.runs import files, policies
@@ -132,3 +136,81 @@ TRAPS = {
     "a wrong type": policy_with(mean=np.zeros(3, np.int64)),
     "not finite": policy_with(mean=np.full(3, np.nan, np.float32)),
 }
+
+
+SECRET = "the user's secret"
+SAME = [
+    "--env", EXPERIMENT.env, "--steps", "200", "--num-envs", "2", "--steps-per-env", "50", "--hidden", "8",
+]  # fmt: skip
+GRID = f"env: {EXPERIMENT.env}\nsteps: 200\nnum_envs: 2\nsteps_per_env: 50\nworkers: 1\nhidden: [[8]]\nseeds: 1\n"
+
+
+def canary(mark: Path) -> str:
+    """A module that leaves a mark when it is executed."""
+    return f"open({str(mark)!r}, 'w').close()\ndef make(*_, **__): pass\n"
+
+
+class Stage(NamedTuple):
+    """A run with a trap, beside it modules that must not be executed, and elsewhere a secret."""
+
+    place: Path
+    run: Path
+    secret: Path
+
+    @classmethod
+    def set_up(cls, place: Path, trap: str) -> "Stage":
+        """Set a trap in a new run below `place`."""
+        run, secret = place / "out" / "plain-seed0", place / "home" / "secret"
+        write_run(run)
+        write_run(
+            place / "out" / "shapo-seed0",
+            EXPERIMENT.replace(gradient="shapo", critic_gradient="sam"),
+        )
+        secret.parent.mkdir()
+        secret.write_text(SECRET)
+        (run / "nest").mkdir()
+        for where in (run, run / "nest", run.parent):
+            (where / "canary.py").write_text(canary(place / "mark"))
+        (run / "matplotlibrc").write_text("backend: module://canary\n")
+        (place / "results").mkdir()
+        (place / "grid.yaml").write_text(GRID)
+        TRAPS[trap](run, secret)
+        return cls(place, run, secret)
+
+    def commands(self) -> list[list[str]]:
+        """Every command that reads runs, to be given where the run is."""
+        out, results = self.place / "out", self.place / "results"
+        given = [
+            ("evaluate", "."),
+            ("play", "."),
+            ("train", "--resume", "."),
+            ("train", "--restart", "nowhere", "--env", "canary:make"),
+            ("runs", out, "--check"),
+            ("report", out, "-o", results / "report.html"),
+            ("figure", "main", "--runs", out, "--out", results),
+            ("compare", *SAME, "--seeds", "1", "--out", out, "--workers", "1"),
+            ("sweep", self.place / "grid.yaml", "--out", out, "--dry-run"),
+            ("tune", *SAME, "--points", "1", "--seeds", "1", "--out", out, "--dry-run"),
+        ]
+        return [list(map(str, words)) for words in given]
+
+    def run_quietly(self, words: list[str]) -> None:
+        """Give a command; what it says must be fit for a terminal, and one line where something is wrong."""
+        said = io.StringIO()
+        os.chdir(self.run)
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            try:
+                cli.main(words)
+            except SystemExit as exit:
+                assert exit.code in (1, 2), exit.code
+        text = said.getvalue()
+        assert "--debug" not in text and "Traceback" not in text, text
+        assert "\x1b]" not in text and SECRET not in text, repr(text)
+        assert sum("shapo: " in line for line in text.splitlines()) <= 2, text
+
+    def assert_untouched(self) -> None:
+        """Nothing was executed, and the secret is as it was and nowhere else."""
+        assert not (self.place / "mark").exists(), "it was executed"
+        assert self.secret.read_text() == SECRET and os.listdir(self.secret.parent) == ["secret"]
+        for path in (self.place / "results").iterdir():
+            assert SECRET.encode() not in path.read_bytes(), f"the secret is in {path}"

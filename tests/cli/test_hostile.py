@@ -4,21 +4,15 @@ import contextlib
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from hostile import EXPERIMENT, TRAPS, write_run
+from hostile import EXPERIMENT, TRAPS, Stage, canary, write_run
 
 from shapo.cli import main as cli
 from shapo.experiments.sweep.process import RunProcess
 from shapo.rollout import processes
 from shapo.rollout.sharing import anonymous_file
 
-SECRET = "the user's secret"
-SAME = [
-    "--env", EXPERIMENT.env, "--steps", "200", "--num-envs", "2", "--steps-per-env", "50", "--hidden", "8",
-]  # fmt: skip
-GRID = f"env: {EXPERIMENT.env}\nsteps: 200\nnum_envs: 2\nsteps_per_env: 50\nworkers: 1\nhidden: [[8]]\nseeds: 1\n"
 WATCH = []
 """What `_audit` tells, while somebody wants to know."""
 
@@ -41,70 +35,22 @@ def opened():
         WATCH.pop()
 
 
-def canary(mark: Path) -> str:
-    return f"open({str(mark)!r}, 'w').close()\ndef make(*_, **__): pass\n"
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    """A folder with a run in it, in which there are modules of many names; the user stands in the run's folder."""
-    folder = write_run(tmp_path / "out" / "plain-seed0")
-    shapo = EXPERIMENT.replace(gradient="shapo", critic_gradient="sam")
-    write_run(tmp_path / "out" / "shapo-seed0", shapo)
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "secret").write_text(SECRET)
-    (folder / "nest").mkdir()
-    for where in (folder, folder / "nest", folder.parent):
-        (where / "canary.py").write_text(canary(tmp_path / "mark"))
-    (folder / "matplotlibrc").write_text("backend: module://canary\n")
-    monkeypatch.chdir(folder)
-    return tmp_path
-
-
-def reading_commands(place: Path):
-    """Every command that reads runs."""
-    (place / "grid.yaml").write_text(GRID)
-    out, here = place / "out", place / "results"
-    here.mkdir()
-    yield "evaluate", "."
-    yield "play", "."
-    yield "train", "--resume", "."
-    yield "train", "--restart", "nowhere", "--env", "canary:make"
-    yield "runs", out, "--check"
-    yield "report", out, "-o", here / "report.html"
-    yield "figure", "main", "--runs", out, "--out", here
-    yield "compare", *SAME, "--seeds", "1", "--out", out, "--workers", "1"
-    yield "sweep", place / "grid.yaml", "--out", out, "--dry-run"
-    yield "tune", *SAME, "--points", "1", "--seeds", "1", "--out", out, "--dry-run"
-
-
 @pytest.mark.parametrize("trap", TRAPS)
-def test_a_trap_is_data(trap, place, capfd):
-    secret = place / "home" / "secret"
-    TRAPS[trap](place / "out" / "plain-seed0", secret)
-    before = os.stat(secret)
-    for words in reading_commands(place):
+def test_a_trap_is_data(trap, tmp_path, monkeypatch):
+    stage = Stage.set_up(tmp_path, trap)
+    monkeypatch.chdir(stage.run)
+    before = stage.secret.stat().st_mtime_ns
+    for words in stage.commands():
         with opened() as files:
-            try:
-                cli.main(list(map(str, words)))
-                code = 0
-            except SystemExit as exit:
-                code = exit.code
-        said = "".join(capfd.readouterr())
-        lines = said.strip().splitlines()
-        assert code in (0, 1, 2) and len([line for line in lines if "shapo: " in line]) <= 2, said
-        assert "--debug" not in said and "Traceback" not in said, (words, said)
-        assert "\x1b]" not in said and SECRET not in said, (words, said)
-        assert str(secret) not in files, words
-    assert not (place / "mark").exists()
-    assert (os.stat(secret).st_mtime_ns, secret.read_text()) == (before.st_mtime_ns, SECRET)
-    assert os.listdir(place / "home") == ["secret"]
-    for path in (place / "results").iterdir():
-        assert SECRET.encode() not in path.read_bytes()
+            stage.run_quietly(words)
+        assert str(stage.secret) not in files, words
+    stage.assert_untouched()
+    assert stage.secret.stat().st_mtime_ns == before
 
 
-def test_whoever_names_the_code_has_it_imported(place, capfd, monkeypatch):
-    TRAPS["code beside it"](place / "out" / "plain-seed0", place)
+def test_whoever_names_the_code_has_it_imported(tmp_path, capsys, monkeypatch):
+    stage = Stage.set_up(tmp_path, "code beside it")
+    monkeypatch.chdir(stage.run)
     monkeypatch.setattr(sys, "path", [*sys.path])
     for words in (
         ["evaluate", "."],
@@ -113,11 +59,11 @@ def test_whoever_names_the_code_has_it_imported(place, capfd, monkeypatch):
     ):
         with pytest.raises(SystemExit):
             cli.main(words)
-        assert "was trained on canary:make" in capfd.readouterr().err
-    assert not (place / "mark").exists()
+        assert "was trained on canary:make" in capsys.readouterr().err
+    stage.assert_untouched()
     with pytest.raises(SystemExit):
         cli.main(["evaluate", ".", "--env", "canary:make"])
-    assert (place / "mark").exists()
+    assert (tmp_path / "mark").exists()
 
 
 SHADOWS = ("numpy", "pandas", "random", "json", "jax", "cloudpickle", "matplotlib", "shapo_words")

@@ -198,35 +198,6 @@ class TestRun:
         Run.create(tmp_path, self.experiment, {})
         assert os.listdir(tmp_path) == ["config.json"]
 
-    def test_of_two_that_begin_at_the_same_instant_one_is_refused(self, tmp_path):
-        outcomes = [self.race(tmp_path / str(round)) for round in range(40)]
-        assert all(sorted(each) == ["begun", "refused"] for each in outcomes), outcomes
-
-    def race(self, folder):
-        """How two processes fare that create a run in the same folder when a pipe is closed."""
-        start, go = os.pipe()
-        tell, told = os.pipe()
-        children = []
-        for _ in range(2):
-            if (pid := os.fork()) == 0:
-                os.close(go)
-                os.read(start, 1)
-                try:
-                    Run.create(folder, self.experiment, {})
-                    os.write(told, b"begun\n")
-                except BadInput:
-                    os.write(told, b"refused\n")
-                except BaseException as error:
-                    os.write(told, f"{error!r}\n".encode())
-                os._exit(0)
-            children.append(pid)
-        for end in (start, go, told):
-            os.close(end)
-        for pid in children:
-            os.waitpid(pid, 0)
-        with os.fdopen(tell) as lines:
-            return lines.read().splitlines()
-
     def test_a_run_that_never_began_is_taken_off_the_disk(self, tmp_path):
         run = Run.create(tmp_path / "r", self.experiment, {})
         for name in ("tensorboard", "wandb"):

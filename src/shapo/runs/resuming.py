@@ -1,13 +1,15 @@
 """Where a run goes on: after its newest checkpoint that can be believed, or nowhere if that would destroy something."""
 
+import contextlib
 import importlib.metadata
 from typing import NamedTuple
 
 from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
 from shapo.runs.files import Damaged, read_json
 from shapo.runs.folder import Run
-from shapo.runs.integrity import CONFIG, altered, altered_rows, is_sealed, seal
+from shapo.runs.integrity import CONFIG, altered, altered_rows, is_sealed
 from shapo.runs.origin import FREE, differences
+from shapo.runs.writing import RunWriter
 from shapo.words import BadInput
 
 
@@ -27,9 +29,9 @@ class CannotResume(BadInput):
 
 
 def where_to_go_on(run: Run) -> Start:
-    """Look at what is there and change nothing, but for the seal that a crash kept from a run that was done."""
+    """Look at what is there; nothing is changed, but a run that a crash kept from its seal gets it."""
     if is_sealed(run.folder):
-        return _finished(run, [])
+        return _finished(run)
     checkpoint, notes = newest_usable(run)
     if checkpoint is None:
         return _without_checkpoint(run, notes)
@@ -41,7 +43,8 @@ def where_to_go_on(run: Run) -> Start:
         notes.append(f"{run.folder}: {said}")
     if checkpoint.iteration + 1 < run.experiment.iterations:
         return Start(checkpoint, False, [*notes, *changed_versions(run)])
-    seal(run.folder)
+    with contextlib.closing(RunWriter(run, checkpoint)) as writer:
+        writer.finish()
     return Start(checkpoint, True, notes)
 
 
@@ -69,10 +72,12 @@ def changed_versions(run: Run) -> list[str]:
     return [f"{run.folder} was begun with {then}, this is {now}: numbers may differ"]
 
 
-def _finished(run: Run, notes: list[str]) -> Start:
+def _finished(run: Run) -> Start:
     if problems := altered(run.folder):
         raise CannotResume(f"{run.folder} is damaged: {'; '.join(problems)}; {_way_out(run)}")
-    return Start(None, True, notes)
+    checkpoints = newest_first(run.folder / "checkpoints")
+    damaged = [str(found) for found in checkpoints if isinstance(found, Damaged)]
+    return Start(None, True, [f"{each}; the run is finished and needs it no more" for each in damaged])
 
 
 def _without_checkpoint(run: Run, notes: list[str]) -> Start:
