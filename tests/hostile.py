@@ -27,7 +27,9 @@ EXPERIMENT = presets.experiment(
 POLICY = Policy(make_actor((3, 8, 2)), ActionScale(np.zeros(2), np.ones(2)), "SafetyPointGoal1-v0")
 
 
-def write_run(folder: Path, experiment: Experiment = EXPERIMENT, iterations: int = 2) -> Path:
+def write_run(
+    folder: Path, experiment: Experiment = EXPERIMENT, iterations: int = 2, policy: Policy = POLICY
+) -> Path:
     """A run as `train` would have left it, with all checksums right."""
     run = Run.create(folder, experiment, {})
     writer = RunWriter(run, None)
@@ -35,7 +37,7 @@ def write_run(folder: Path, experiment: Experiment = EXPERIMENT, iterations: int
         row = {"iteration": i, "steps": (i + 1) * 100, "reward/episode": 1.0, "cost/episode": 2.0}
         row |= {"cost/rate": 0.1, "cost/total": 10.0, "cost/p95": 3.0}
         episode = {"iteration": i, "steps": (i + 1) * 100, "return": 1.0, "cost": 2.0}
-        writer.write(row, [episode], {"state": np.arange(3)}, {"seconds": "1"}, POLICY)
+        writer.write(row, [episode], {"state": np.arange(3)}, {"seconds": "1"}, policy)
     if iterations >= experiment.iterations:
         writer.finish()
     writer.close()
@@ -48,11 +50,11 @@ def in_config(folder: Path, **changes) -> None:
     (folder / "config.json").write_text(json.dumps(config))
 
 
-def trained_on(env: str):
-    """A trap: a run on this environment, with all checksums right."""
+def trained_with(**choices: str):
+    """A trap: a run made of these, with all checksums right."""
 
     def set_trap(folder: Path, secret: Path) -> None:
-        made = write_run(folder.with_name("made"), EXPERIMENT.replace(env=env))
+        made = write_run(folder.with_name("made"), EXPERIMENT.replace(**choices))
         for path in made.iterdir():
             if path.is_file():
                 path.replace(folder / path.name)
@@ -112,10 +114,12 @@ def _deeply(folder: Path, secret: Path) -> None:
 
 
 TRAPS = {
-    "code beside it": trained_on("canary:make"),
-    "code in a package": trained_on("nest.canary:make"),
-    "a gadget": trained_on("os:abort"),
-    "code for Gymnasium": trained_on("canary:Canary-v0"),
+    "code beside it": trained_with(env="canary:make"),
+    "code in a package": trained_with(env="nest.canary:make"),
+    "a gadget": trained_with(env="os:abort"),
+    "code for Gymnasium": trained_with(env="canary:Canary-v0"),
+    "code as an algorithm": trained_with(algo="canary:make"),
+    "code as a gradient rule": trained_with(gradient="canary:make"),
     "a link to a secret": lambda folder, secret: link(folder / "failure.txt", secret),
     "a link for the rows": lambda folder, secret: link(folder / "progress.csv", secret),
     "a link for the policy": lambda folder, secret: link(folder / policies.FILE, secret),
@@ -186,6 +190,9 @@ class Stage(NamedTuple):
             ("train", "--resume", "."),
             ("train", "--restart", "nowhere", "--env", "canary:make"),
             ("runs", out, "--check"),
+            ("archive", out, "-o", results / "all.runs.gz"),
+            ("export", ".", "--out", results / "policy.onnx"),
+            ("study", "--runs", out),
             ("report", out, "-o", results / "report.html"),
             ("figure", "main", "--runs", out, "--out", results),
             ("compare", *SAME, "--seeds", "1", "--out", out, "--workers", "1"),
@@ -206,7 +213,7 @@ class Stage(NamedTuple):
         text = said.getvalue()
         assert "--debug" not in text and "Traceback" not in text, text
         assert "\x1b]" not in text and SECRET not in text, repr(text)
-        assert sum("shapo: " in line for line in text.splitlines()) <= 2, text
+        assert sum(line.startswith("shapo: ") for line in text.splitlines()) <= 2, text
 
     def assert_untouched(self) -> None:
         """Nothing was executed, and the secret is as it was and nowhere else."""

@@ -137,7 +137,7 @@ def test_kill_a_worker(tmp_path):
     [
         ("raise", "Toy with seeds {0} to {1} raised ZeroDivisionError: the floor is gone"),
         ("nan", "Toy with seed {1} returned the reward nan at step 9"),
-        ("hang", "Toy with seeds {0} to {1} made no step for 2 s"),
+        ("hang", "with seeds {0} to {1} made no step for 2 s"),
     ],
 )
 def test_a_broken_environment(tmp_path, fault, complaint):

@@ -19,6 +19,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OPTIONAL = (
     "ray",
     "wandb",
+    "stable_baselines3",
+    "onnx",
     "imageio",
     "imageio_ffmpeg",
     "mkdocs",
@@ -58,7 +60,8 @@ def run(*words: str, **settings) -> str:
 
 def test_it_depends_on_what_it_imports_and_on_nothing_else():
     needed, extras = required(PROJECT["dependencies"]), PROJECT["optional-dependencies"]
-    optional = {name for extra in ("ray", "wandb", "video") for name in required(extras[extra])}
+    users = ("ray", "wandb", "video", "sb3", "export")
+    optional = {name for extra in users for name in required(extras[extra])}
     assert set(needed) <= imported() <= set(needed) | optional
 
 
@@ -88,7 +91,7 @@ def test_constraints_cover_what_is_declared():
     exact = dict(line.split("==") for line in lines if not line.startswith("#"))
     exact = {distribution(name): Version(number) for name, number in exact.items()}
     declared = PROJECT["dependencies"] + [
-        each for extra in ("video", "docs", "dev") for each in PROJECT["optional-dependencies"][extra]
+        each for extra in ("video", "export", "docs", "dev") for each in PROJECT["optional-dependencies"][extra]
     ]  # fmt: skip
     for name, requirement in required(declared).items():
         if name != "shapo":

@@ -13,7 +13,7 @@ from unittest import mock
 import mujoco
 import numpy as np
 
-from shapo.envs.navigation import Navigation
+from shapo.envs.navigation.env import Navigation
 from shapo.envs.navigation.exchange import FIRST_PART, FLOOR, ROBOT
 
 MJ_STEP, MJ_FORWARD = mujoco.mj_step, mujoco.mj_forward

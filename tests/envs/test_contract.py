@@ -119,6 +119,16 @@ def test_steps_are_well_formed(kind, seed):
             np.testing.assert_array_equal(array, copy)
 
 
+def test_a_step_prints_as_one_line():
+    step = envs.Step(
+        obs=np.zeros((3, 60)), reward=np.array([-0.5, 0.0, 2.0]), cost=np.array([[1.0, 0], [0, 0], [0, 2]]),
+        terminated=np.array([True, False, False]), truncated=np.array([False, True, True]), last_obs=np.zeros((3, 60)),
+    )  # fmt: skip
+    assert repr(step) == (
+        "Step(3 × 60 observations, reward -0.5 to 2, cost 3 in all, 1 terminated, 2 truncated)"
+    )
+
+
 @every_kind
 def test_a_wrong_shape_is_refused(kind):
     env = KINDS[kind](3)

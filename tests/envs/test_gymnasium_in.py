@@ -6,6 +6,7 @@ import pytest
 from gymnasium import spaces
 
 from shapo import envs
+from shapo.envs import gymnasium_in
 from shapo.envs.gymnasium_in import CannotReplay, episode_seed
 from shapo.envs.heartbeat import heard_by
 
@@ -24,6 +25,14 @@ class Corridor(gymnasium.Env):  # a user's own environment
         self.x = np.clip(self.x + 0.4 * action + noise, -1, 1)
         hit = bool(abs(self.x[0]) == 1)
         return self.x.copy(), float(self.x[0]), hit, False, {"cost": float(hit)}
+
+
+class SixValues(Corridor):
+    """As Safety-Gymnasium's; the info's `cost` is not what counts."""
+
+    def step(self, action):
+        obs, reward, terminated, truncated, info = super().step(action)
+        return obs, reward, 2 * info["cost"], terminated, truncated, {"cost": -1.0}
 
 
 class Counters:  # a user's own batch
@@ -181,12 +190,46 @@ def test_observations_and_actions_of_any_shape_become_vectors():
     np.testing.assert_array_equal(step.obs, [[0, 0, 1, 0.25, 1.0]])
 
 
-def test_no_cost_is_an_error_that_says_what_to_do():
-    with pytest.raises(
-        envs.NoCost, match=r"^CartPole-v1: .*info\['cost'\].*cost=function"
-    ) as error:
-        envs.make("CartPole-v1", 2)
+@pytest.mark.parametrize(
+    ("id", "why"),
+    [
+        ("Pendulum-v1", r"step\(\) returned no info\['cost'\].*cost=function"),
+        ("CartPole-v1", r"its actions are discrete.*info\['cost'\].*cost=function"),
+    ],
+)
+def test_no_cost_is_an_error_that_says_what_to_do(id, why):
+    with pytest.raises(envs.NoCost, match=f"^{id}: {why}") as error:
+        envs.make(id, 2)
     assert "\n" not in str(error.value)
+
+
+def test_a_costless_environment_can_be_free():
+    env = envs.make("Pendulum-v1", 2, cost=envs.free)
+    env.reset(0)
+    step = env.step(np.ones((2, 1)))
+    np.testing.assert_array_equal(step.cost, [0.0, 0.0])
+    assert env.num_costs == 1
+
+
+def test_six_values_have_the_cost_as_the_third():
+    env, other = envs.make(SixValues, 2), envs.make(Corridor, 2)
+    env.reset(3), other.reset(3)
+    costs = []
+    for action in np.random.default_rng(0).uniform(-1, 1, (100, 2, 1)):
+        step, same = env.step(action), other.step(action)
+        np.testing.assert_array_equal(step.obs, same.obs)
+        np.testing.assert_array_equal(step.cost, 2 * same.cost)
+        costs.append(step.cost)
+    assert np.mean(costs) > 0
+
+
+def test_four_values_are_refused():
+    class Old(Corridor):
+        def step(self, action):
+            return super().step(action)[:4]
+
+    with pytest.raises(ValueError, match=r"^Old: step\(\) returned 4 values; Gymnasium's has five"):
+        envs.make(Old, 1)
 
 
 def test_a_factory_that_returns_no_batch_is_refused():
@@ -203,3 +246,17 @@ def test_options_reach_the_environment_and_pictures_need_one():
     assert drawn.step(np.zeros((1, 1))).obs[0, 2] == pytest.approx(still[0, 2])
     with pytest.raises(ValueError, match="Pendulum-v1: make it with render_mode"), pytest.warns():
         drawn.render()
+
+
+def test_an_episode_without_an_end_is_refused_with_the_fix(monkeypatch):
+    monkeypatch.setattr(gymnasium_in, "LONGEST", 20)
+    env = envs.make(Corridor, 2)
+    with pytest.raises(
+        ValueError, match=r"Corridor: .* 20 steps.*TimeLimit\(env, max_episode_steps"
+    ):
+        for _ in range(21):
+            env.step(np.zeros((2, 1)))
+    bounded = envs.make(lambda: gymnasium.wrappers.TimeLimit(Corridor(), 10), 2)
+    for _ in range(25):
+        bounded.step(np.zeros((2, 1)))
+    assert bounded.get_state()["length"].max() == 5

@@ -1,5 +1,10 @@
 """Our environments seen by code that knows only Gymnasium."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import gymnasium
 import numpy as np
 import pytest
@@ -8,6 +13,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 import shapo.envs
+
+README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +42,7 @@ def test_the_batch_is_gymnasiums_own_batch_of_the_same_task():
         [lambda: gymnasium.make("Hopper-v4")] * 3, autoreset_mode=AutoresetMode.SAME_STEP
     )
     assert ours.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
+    assert ours.autoreset_mode == theirs.autoreset_mode
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
     np.testing.assert_array_equal(ours.reset(seed=4)[0], theirs.reset(seed=4)[0])
@@ -99,12 +107,48 @@ def test_a_single_environment_goes_on_to_the_next_episode():
         step = batch.step(action[None])
         np.testing.assert_array_equal(obs, step.last_obs[0])
         assert (reward, info["cost"]) == (step.reward[0], step.cost[0])
+        assert info["cost"].dtype == np.float64  # TorchRL asks for it
         if terminated or truncated:
             np.testing.assert_array_equal(env.reset()[0], step.obs[0])
 
 
-def test_unseeded_resets_differ_and_a_list_of_seeds_is_refused():
+def test_unseeded_resets_differ():
     env = gymnasium.make_vec("shapo/Hopper-v4", num_envs=2)
     assert not np.array_equal(env.reset(seed=0)[0], env.reset()[0])
-    with pytest.raises(ValueError, match="one integer seeds the batch"):
+
+
+@pytest.mark.parametrize("id", ["Hopper-v4", "SafetyPointButton1-v0", "SafetyCarGoal1-v0"])
+def test_a_list_seeds_each_environment(id):
+    env = gymnasium.make_vec(f"shapo/{id}", num_envs=3)
+    obs, _ = env.reset(seed=[7, 3, 7])
+    np.testing.assert_array_equal(obs[0], obs[2])
+    action = np.full((3, *env.single_action_space.shape), 0.3)
+    steps = [env.step(action)[0] for _ in range(5)]
+    for i, seed in enumerate((7, 3, 7)):
+        alone = gymnasium.make(f"shapo/{id}")
+        np.testing.assert_array_equal(obs[i], alone.reset(seed=seed)[0])
+        for step in steps:
+            np.testing.assert_array_equal(step[i], alone.step(action[i])[0])
+    np.testing.assert_array_equal(env.reset(seed=[4, 5, 6])[0], env.reset(seed=4)[0])
+    drawn = env.reset(seed=[7, None, 7])[0]
+    np.testing.assert_array_equal(drawn[[0, 2]], obs[[0, 2]])
+    assert not np.array_equal(drawn[1], drawn[0])
+    with pytest.raises(ValueError, match=f"{id}: 2 seeds for 3 environments"):
         env.reset(seed=[1, 5])
+
+
+def test_what_the_readme_shows_needs_no_import_of_ours():
+    (shown,) = re.findall(r"gymnasium\.make_vec\([^)]*\)", README.read_text())
+    program = f"import gymnasium; print({shown}.reset(seed=0)[0].shape)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "(1, 60)\n", done.stderr
+
+
+def test_the_spec_knows_the_time_limit():
+    for row in shapo.envs.table():
+        assert gymnasium.spec(f"shapo/{row.id}").max_episode_steps == row.horizon
+    env = gymnasium.make("shapo/SafetyPointGoal1-v0", max_episode_steps=3)
+    env.reset(seed=0)
+    assert [env.step(np.ones(2))[3] for _ in range(3)] == [False, False, True]
+    with pytest.raises(ValueError, match=r"episodes after 1000 steps, not 3; .*sync"):
+        gymnasium.make_vec("shapo/SafetyPointGoal1-v0", num_envs=2, max_episode_steps=3)

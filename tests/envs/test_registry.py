@@ -8,8 +8,7 @@ import pytest
 
 from shapo import envs
 from shapo.bench import env as bench_env
-from shapo.envs import navigation
-from shapo.envs.registry import NAVIGATION
+from shapo.envs import locomotion, navigation
 
 
 @pytest.mark.parametrize(
@@ -55,7 +54,7 @@ def test_no_environments_are_refused():
 
 
 def test_the_names_are_those_of_the_tasks():
-    assert set(NAVIGATION) == set(navigation.TASKS)
+    assert (*navigation.TASKS, *locomotion.TASKS) == envs.IDS
     assert [row.id for row in envs.table()] == list(envs.IDS)
 
 
@@ -65,6 +64,7 @@ def test_the_list_tells_the_truth():
         assert env.id == row.id
         assert env.observation_space.shape == (row.observations,)
         assert env.action_space.shape == (row.actions,)
+        assert env.action_space.dtype == np.float32
         assert env.horizon == row.horizon
         assert row.cost and row.about
 

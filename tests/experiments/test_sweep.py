@@ -141,6 +141,27 @@ def test_a_run_is_found_by_what_it_is(tmp_path):
     assert jobs[2].name.startswith("toy_env-Toy_trpo_plain_s2_"), "its own name was taken"
 
 
+def test_what_does_nothing_does_not_make_another_run(tmp_path):
+    write_run(tmp_path / "there", TINY.replace(pessimism=0.5, pid_kp=3.0))
+    assert [job.name for job in plan([TINY, TINY.replace(ppo_rate=1.0)], tmp_path).jobs] == [
+        "there"
+    ]
+
+
+def test_a_start_that_failed_leaves_its_place(tmp_path):
+    (name,) = (job.name for job in plan([TINY], tmp_path).jobs)
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "failure.txt").write_text("no luck\n")
+    assert [job.name for job in plan([TINY], tmp_path).jobs] == [name]
+
+
+def test_of_two_folders_with_one_run_the_further_one_goes_on(tmp_path):
+    write_run(tmp_path / "a", TINY)
+    write_run(tmp_path / "b", TINY, iterations=2)
+    (job,) = plan([TINY], tmp_path).jobs
+    assert job.name == "a" and job.finished
+
+
 def test_rows_without_their_checkpoint_do_not_count(tmp_path):
     folder = write_run(tmp_path / "run", TINY)
     (folder / "checkpoints").mkdir()

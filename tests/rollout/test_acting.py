@@ -108,6 +108,9 @@ class TestPolicy:
             np.testing.assert_array_equal(loaded.act(self.obs), self.policy.act(self.obs))
             assert loaded.env == "Task"
 
+    def test_prints_as_one_line(self):
+        assert repr(self.policy) == "Policy(Task, 7 → 16 → 16 → 3)"
+
     def test_names_a_wrong_shape(self):
         with pytest.raises(ValueError, match=r"Task.*7 numbers.*\(6,\)"):
             self.policy.act(np.zeros(6))

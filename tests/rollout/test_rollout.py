@@ -307,5 +307,12 @@ def test_an_environment_that_cannot_be_made_is_named():
         rollout.spec  # noqa: B018
 
 
-def test_cores():
-    assert 1 <= available_cores() <= (os.cpu_count() or 1)
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no process")
+def test_a_process_pinned_to_one_core_has_one():
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        assert available_cores() == 1
+    finally:
+        os.sched_setaffinity(0, allowed)
+    assert available_cores() == len(allowed)

@@ -12,8 +12,8 @@ from synthetic import write_run
 
 from shapo.experiment import Experiment
 from shapo.experiments import report, style
-from shapo.runs.folder import Run
 from shapo.runs.files import Damaged, pack, read_json, unpack, write_atomically
+from shapo.runs.folder import Run
 
 
 @contextlib.contextmanager
@@ -38,7 +38,9 @@ def write_report(path, points):
     report.write([path.parent / "runs"], path, "x" * points)
 
 
-@pytest.mark.parametrize("write", [write_report, draw, lambda path, n: write_atomically(path, b"x" * n)])
+@pytest.mark.parametrize(
+    "write", [write_report, draw, lambda path, n: write_atomically(path, b"x" * n)]
+)
 def test_a_full_disk_leaves_the_old_file_and_names_it(tmp_path, write):
     write_run(tmp_path / "runs" / "a", Experiment(steps=100_000))
     path = tmp_path / "page.png"

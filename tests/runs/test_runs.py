@@ -7,11 +7,12 @@ import shutil
 import numpy as np
 import pytest
 
+from shapo.experiment import Experiment
 from shapo.runs.checkpoints import Checkpoint, keep_last, newest_first, save_checkpoint
 from shapo.runs.files import Damaged
-from shapo.experiment import Experiment
-from shapo.runs.ledger import Ledger
 from shapo.runs.folder import Run, RunInUse
+from shapo.runs.history import read_history
+from shapo.runs.ledger import Ledger
 from shapo.runs.tables import Extent, Table, read_columns
 from shapo.types import Batch, Episodes
 from shapo.words import BadInput
@@ -161,11 +162,13 @@ class TestTable:
         assert path.read_bytes() == altered
         assert Extent.parse(str(known)) == known
 
-    @pytest.mark.parametrize("content", [b"a,b\n1,x\n", b"a,b\n1,2\n1\n", b"\xff\xfe\n", b"a,b\n1\n", b"a,a\n1,2\n"])
+    @pytest.mark.parametrize(
+        "content", [b"a,b\n1,x\n", b"a,b\n1,2\n1\n", b"\xff\xfe\n", b"a,b\n1\n", b"a,a\n1,2\n"]
+    )
     def test_what_is_no_table_is_named(self, tmp_path, content):
         (tmp_path / "t.csv").write_bytes(content)
-        with pytest.raises(Damaged, match=r"t\.csv is no table of numbers"):
-            read_columns(tmp_path / "t.csv")
+        with pytest.raises(Damaged, match=r"t\.csv cannot be read"):
+            read_history(tmp_path / "t.csv")
 
 
 class TestRun:
@@ -273,11 +276,21 @@ class TestLedger:
         assert (
             row["cost/episode"] == 3 and row["reward/episode"] == 1 and row["episode/length"] == 6
         )
-        assert row["termination/total"] == 2 and row["termination/rate"] == 2 / 40
+        assert np.isnan(first["termination/rate"])
+        assert row["termination/total"] == 2 and row["termination/rate"] == 2 / 3  # of the episodes
         assert row["cost/p80"] == pytest.approx(2 + 0.6 * 4)  # between the 2nd and the 3rd of three
         assert ledger.episode_cost() == [3.0]
         ledger.add(self.batch(0 * cost), none)
         assert ledger.row(2)["cost/episode"] == 3  # the last that is known
+
+    def test_percentiles_look_back_on_fifty_episodes(self):
+        ledger = Ledger(Experiment(num_envs=2, steps_per_env=1))
+        for costs in ([[1000.0]] * 10, [[float(cost)] for cost in range(50)]):
+            episodes = self.episodes(costs, [False] * len(costs))
+            ledger.add(self.batch(np.zeros((1, 2, 1))), episodes)
+        row = ledger.row(0)
+        assert row["cost/p80"] == np.percentile(range(50), 80)
+        assert row["cost/p95"] == np.percentile(range(50), 95)
 
     def test_looks_back_as_far_as_told(self):
         ledger = Ledger(Experiment(num_envs=2, steps_per_env=1, episode_window=3))

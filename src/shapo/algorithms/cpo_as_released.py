@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 from jax import Array
 
-from shapo.algorithms.cpo import BOUND, FREE, RECOVERY, Mixture
+from shapo.algorithms.cpo import BOUND, FREE, RECOVERY, Mixture, Products
 from shapo.types import Progress
 
 
@@ -54,6 +54,6 @@ class AsReleased:
         """Per episode after all."""
         return excess
 
-    def mixture(self, q: Array, r: Array, s: Array, excess: Array, radius: float) -> Mixture:
+    def mixture(self, products: Products, excess: Array, radius: float) -> Mixture:
         """`released_mixture`."""
-        return released_mixture(q, r, s, excess, radius)
+        return released_mixture(products.q, products.r, products.s, excess, radius)

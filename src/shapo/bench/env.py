@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shapo import envs
 from shapo.envs.locomotion.env import Locomotion
 from shapo.envs.locomotion.models import load
-from shapo.envs.registry import NAVIGATION
+from shapo.experiment.names import of_family
 
 Policy = Callable[[NDArray], NDArray]
 _SLICE_SECONDS = 0.25
@@ -72,7 +72,8 @@ def measure(
 def _policy(env: envs.BatchEnv, name: str, seed: int) -> Policy:
     if name == "seek":
         # Loads a compiler, which nothing else here needs.
-        from shapo.envs.navigation import Navigation, seeker
+        from shapo.envs.navigation import seeker
+        from shapo.envs.navigation.env import Navigation
 
         if not isinstance(env, Navigation):
             raise ValueError(f"{env.id}: there is nothing to seek; use the random policy")
@@ -130,7 +131,7 @@ class _BarePhysics:
 def _bare_physics(env: envs.BatchEnv, seed: int) -> _BarePhysics:
     if isinstance(env, Locomotion):
         return _BarePhysics(load(env.robot.xml), env.robot.frame_skip, seed)
-    if env.id in NAVIGATION:
+    if env.id in of_family("navigation"):
         # Loads a compiler, which locomotion need not wait for.
         from shapo.envs.navigation import models, tasks
 

@@ -5,14 +5,14 @@ as `shapo/<id>`.
 """
 
 from shapo.envs import gymnasium_out
-from shapo.envs.gymnasium_in import FromGymnasium, NoCost
+from shapo.envs.gymnasium_in import FromGymnasium, NoCost, free
 from shapo.envs.heartbeat import alive
 from shapo.envs.listing import Row, table
 from shapo.envs.protocol import BatchEnv, Step
-from shapo.envs.registry import IDS, UnknownEnvironment, canonical, make
+from shapo.envs.registry import HORIZONS, IDS, UnknownEnvironment, canonical, make, takes_cost
 from shapo.envs.saute import Saute
 
-gymnasium_out.register(IDS)
+gymnasium_out.register(HORIZONS)
 
 __all__ = [
     "IDS",
@@ -25,6 +25,8 @@ __all__ = [
     "UnknownEnvironment",
     "alive",
     "canonical",
+    "free",
     "make",
     "table",
+    "takes_cost",
 ]

@@ -1,4 +1,6 @@
-"""Any Gymnasium environment on our contract: cost from `info["cost"]` or from a function of yours.
+"""Any Gymnasium environment on our contract, and any that returns Safety-Gymnasium's six values.
+
+The cost is a function of yours, the third of six values, or `info["cost"]`.
 
 Every episode begins with an explicit seed that depends only on the environment's seed and the
 episode's number. So the state of any deterministic environment is short and needs no serialised object: which
@@ -27,8 +29,17 @@ class CannotReplay(BadInput):
     """An environment that does something else when its seed and actions are the same."""
 
 
+LONGEST = 100_000
+"""Steps after which an episode that its environment does not bound is refused: every action of it is kept."""
+
+
 class NoCost(ValueError):
-    """An environment that does not say what its steps cost."""
+    """An environment that does not say what its steps cost. `make(..., cost=free)` runs it all the same."""
+
+
+def free(obs: Any, action: Any, info: dict[str, Any]) -> float:
+    """The cost function of an environment in which nothing costs anything."""
+    return 0.0
 
 
 def episode_seed(seed: int, episode: int) -> int:
@@ -82,10 +93,15 @@ class FromGymnasium:
         terminated, truncated = np.zeros((2, self.num_envs), bool)
         for i, env in enumerate(self._envs):
             native = self._native_action(action[i])
-            obs, reward[i], terminated[i], truncated[i], info = env.step(native)
+            obs, reward[i], terminated[i], truncated[i], info = self._outcome(env.step(native))
             last_obs[i] = self._flat(obs)
             cost[i] = self._cost(obs, native, info)
             self._actions[i].append(action[i].copy())
+        if self.horizon is None and max(map(len, self._actions)) > LONGEST:
+            raise ValueError(
+                f"{self.id}: an episode has gone on for {LONGEST:,} steps, and all its actions are kept to resume it; "
+                "give it an end: gymnasium.wrappers.TimeLimit(env, max_episode_steps=1000)"
+            )
         obs = last_obs.copy()
         for i in np.flatnonzero(terminated | truncated):
             self._episode[i] += 1
@@ -114,9 +130,8 @@ class FromGymnasium:
 
     def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
         """Play the current episodes again up to where `get_state()` was asked; CannotReplay if they lead elsewhere."""
-        checked_state(
-            self.id, self.num_envs, state, ("seed", "episode", "length", "actions", "obs")
-        )
+        names = ("seed", "episode", "length", "actions", "obs")
+        checked_state(self.id, self.num_envs, state, names)
         self._seeds[:], self._episode[:] = state["seed"], state["episode"]
         obs = np.stack([self._begin(i) for i in range(self.num_envs)])
         for i, env in enumerate(self._envs):
@@ -171,7 +186,7 @@ class FromGymnasium:
         env.reset(seed=0)
         env.action_space.seed(0)
         action = env.action_space.sample()
-        obs, _, _, _, info = env.step(action)
+        obs, _, _, _, info = self._outcome(env.step(action))
         return np.size(self._cost(obs, action, info))
 
     def _begin(self, i: int) -> NDArray[np.float64]:
@@ -188,12 +203,30 @@ class FromGymnasium:
             return action.reshape(space.shape).astype(space.dtype).clip(space.low, space.high)
         return action
 
+    def _outcome(self, returned: tuple) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """What a step returned, as Gymnasium's five values; a cost among six goes into the info."""
+        if len(returned) == 6:
+            obs, reward, cost, terminated, truncated, info = returned
+            return obs, reward, terminated, truncated, {**info, "cost": cost}
+        if len(returned) != 5:
+            raise ValueError(
+                f"{self.id}: step() returned {len(returned)} values; Gymnasium's has five (obs, reward, terminated, "
+                "truncated, info), Safety-Gymnasium's the cost as the third of six"
+            )
+        return returned
+
     def _cost(self, obs: Any, action: Any, info: dict[str, Any]) -> ArrayLike:
         if self._cost_function is not None:
             return self._cost_function(obs, action, info)
         if "cost" not in info:
-            raise NoCost(
-                f"{self.id}: step() returned no info['cost']; return one, or pass "
-                "cost=function(obs, action, info) to shapo.envs.make"
-            )
+            raise NoCost(f"{self.id}: {self._complaint()}")
         return info["cost"]
+
+    def _complaint(self) -> str:
+        remedy = "cost=function(obs, action, info) to shapo.envs.make"
+        if self._discrete:  # the greater obstacle: most who come here want to train
+            return (
+                "its actions are discrete, and training needs a Box of real numbers; "
+                f"to step it all the same, return info['cost'] from step(), or pass {remedy}"
+            )
+        return f"step() returned no info['cost']; return one, or pass {remedy}"

@@ -1,12 +1,10 @@
 """The list of our environments, written from their descriptions without building any."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from shapo.envs import locomotion, navigation
 from shapo.envs.locomotion.tasks import HORIZON
-from shapo.envs.locomotion.tasks import TASKS as LOCOMOTION_TASKS
-
-if TYPE_CHECKING:
-    from shapo.envs.navigation.tasks import Objects
+from shapo.envs.navigation.tasks import Objects
 
 _SENSORS = {"point": 12, "car": 24}
 _LIDAR_BINS = 16
@@ -37,9 +35,6 @@ def table() -> list[Row]:
 
 
 def _navigation_rows() -> list[Row]:
-    # Imported here because the package loads a compiler, which nobody but a reader of this needs.
-    from shapo.envs.navigation.tasks import TASKS
-
     return [
         Row(
             id=task.id,
@@ -49,11 +44,11 @@ def _navigation_rows() -> list[Row]:
             cost=_costs([group.kind for group in task.objects if group.costs]),
             about=f"{task.robot.capitalize()} {_AIMS[task.aim]}{_among(task.objects)}",
         )
-        for task in TASKS.values()
+        for task in navigation.TASKS.values()
     ]
 
 
-def _among(objects: "tuple[Objects, ...]") -> str:
+def _among(objects: tuple[Objects, ...]) -> str:
     obstacles = [
         f"{o.count} {o.kind}{'s' * (o.count > 1)}" for o in objects if o.kind in _OBSTACLES
     ]
@@ -68,5 +63,5 @@ def _costs(kinds: list[str]) -> str:
 def _locomotion_rows() -> list[Row]:
     return [
         Row(id, task.robot.observations, task.robot.actions, HORIZON, str(task.cost), task.about)
-        for id, task in LOCOMOTION_TASKS.items()
+        for id, task in locomotion.TASKS.items()
     ]

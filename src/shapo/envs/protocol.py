@@ -8,7 +8,7 @@ episode and `Step.last_obs` the last one of the old. `terminated` (the task ende
 out: there would have been a future) are never the same thing, because a value is bootstrapped from only one of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import gymnasium
@@ -33,6 +33,13 @@ class Step(NamedTuple):
     """[n, obs] where the step led: equal to `obs` except where an episode ended."""
     task_reward: NDArray[np.float64] | None = None
     """[n] what the task itself paid, where a wrapper (Sauté) reshapes `reward`; None: the same as `reward`."""
+
+    def __repr__(self) -> str:
+        envs, obs = self.obs.shape
+        return (
+            f"Step({envs} × {obs} observations, reward {self.reward.min():.3g} to {self.reward.max():.3g}, "
+            f"cost {self.cost.sum():g} in all, {self.terminated.sum()} terminated, {self.truncated.sum()} truncated)"
+        )
 
 
 @runtime_checkable
@@ -95,3 +102,7 @@ class BatchEnv(Protocol):
     def close(self) -> None:
         """Free what the environment holds."""
         ...
+
+
+Wrapper = Callable[[BatchEnv], BatchEnv]
+"""The environment as an algorithm wants to see it."""

@@ -8,19 +8,18 @@ from typing import Any
 
 import gymnasium
 
+from shapo.envs import locomotion, navigation
 from shapo.envs.gymnasium_in import FromGymnasium
-from shapo.envs.locomotion.tasks import TASKS
+from shapo.envs.locomotion.tasks import HORIZON
 from shapo.envs.protocol import BatchEnv
+from shapo.experiment import names
 
-NAVIGATION = tuple(
-    f"Safety{robot}{aim}{level}-v0"
-    for robot in ("Point", "Car")
-    for aim in ("Goal", "Button", "Push", "Circle")
-    for level in (0, 1, 2)
-)
-LOCOMOTION = tuple(TASKS)
-IDS = NAVIGATION + LOCOMOTION
+IDS = tuple(names.IDS)
 """Every environment of ours."""
+HORIZONS = {id: task.horizon for id, task in navigation.TASKS.items()} | dict.fromkeys(
+    locomotion.TASKS, HORIZON
+)
+"""Steps that an episode of each takes at most."""
 
 
 class UnknownEnvironment(ValueError):
@@ -40,12 +39,10 @@ def make(id: str | Callable[..., Any], num_envs: int, seed: int = 0, **options: 
     if callable(id):
         return _from_factory(id, num_envs, seed, options)
     id = canonical(id)
-    # Imported here so that names, or one family, do not load the physics of all.
-    if id in NAVIGATION:
-        from shapo.envs import navigation
-
+    if id in navigation.TASKS:
         return navigation.make(id, num_envs, seed, **options)
-    if id in TASKS:
+    if id in locomotion.TASKS:
+        # Imported here so that names, or the other family, do not load this one's physics.
         from shapo.envs.locomotion.env import Locomotion
 
         return Locomotion(id, num_envs, seed, **options)
@@ -53,15 +50,17 @@ def make(id: str | Callable[..., Any], num_envs: int, seed: int = 0, **options: 
     return FromGymnasium(partial(gymnasium.make, id, **options), num_envs, seed, cost, id)
 
 
+def takes_cost(id: str | Callable[..., Any]) -> bool:
+    """Whether `make` accepts an option `cost` for `id`: not for our own tasks, nor where a factory makes the batch."""
+    return not _makes_batches(id) if callable(id) else canonical(id) not in IDS
+
+
 def canonical(id: str) -> str:
     """The one name of an environment that may have several; UnknownEnvironment if it has none."""
-    plain = id.removeprefix("shapo/").removeprefix("Safexp-")
-    for name in (plain, f"Safety{plain}"):
-        if name in IDS:
-            return name
+    name = names.canonical(id)
     # A colon means "import this module first, it registers the environment": Gymnasium's business.
-    if ":" in id or id in gymnasium.registry:
-        return id
+    if name in IDS or ":" in id or id in gymnasium.registry:
+        return name
     raise UnknownEnvironment(f"unknown environment {id!r}{_nearest(id)} (`shapo envs` lists them)")
 
 
@@ -75,7 +74,7 @@ def _nearest(id: str) -> str:
 def _from_factory(
     factory: Callable[..., Any], num_envs: int, seed: int, options: dict[str, Any]
 ) -> BatchEnv:
-    if "num_envs" in inspect.signature(factory).parameters:
+    if _makes_batches(factory):
         env = factory(num_envs=num_envs, **options)
         if not isinstance(env, BatchEnv):
             raise ValueError(
@@ -86,6 +85,10 @@ def _from_factory(
         return env
     cost = options.pop("cost", None)
     return FromGymnasium(partial(factory, **options), num_envs, seed, cost, _name(factory))
+
+
+def _makes_batches(factory: Callable[..., Any]) -> bool:
+    return "num_envs" in inspect.signature(factory).parameters
 
 
 def _name(factory: Callable[..., Any]) -> str:

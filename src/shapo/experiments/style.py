@@ -110,11 +110,3 @@ def write(figure: Figure, path: Path) -> None:
 def margin_note(figure: Figure, text: str) -> None:
     """Write a small note below everything that is on the picture."""
     figure.supxlabel(text, x=0.99, ha="right", fontsize=6, color="#707070")
-
-
-def steps_text(steps: float) -> str:
-    """10000000 as 10M, 200000 as 200k."""
-    for unit, size in (("M", 1e6), ("k", 1e3)):
-        if steps >= size:
-            return f"{steps / size:.3g}{unit}"
-    return f"{steps:.0f}"

@@ -88,14 +88,17 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
         case "cpo":
             return cpo(cost_limit=limit, reward_gradient=rule, cost_gradient=rule, **region)
         case "cpo-as-released":
-            released = {"subproblem": AsReleased(), "margin_rate": 0.0}
             return cpo(
-                cost_limit=limit, reward_gradient=rule, cost_gradient=rule, **released, **region
+                cost_limit=limit,
+                reward_gradient=rule,
+                cost_gradient=rule,
+                subproblem=AsReleased(),
+                **region,
             )
         case "saute":
-            return saute(budget=limit[0], base=trpo(gradient=rule, **region), **budget)
+            return saute(budget=limit, base=trpo(gradient=rule, **region), **budget)
         case "ppo-saute":
-            return saute(budget=limit[0], base=ppo(**clipped), **budget)
+            return saute(budget=limit, base=ppo(**clipped), **budget)
         case "ppo":
             return ppo(**clipped)
         case "ppo-lagrangian":

@@ -35,6 +35,15 @@ class Spec(NamedTuple):
     costs: int
     horizon: int | None
     scale: ActionScale
+    notes: tuple[str, ...]
+    """What whoever trains on them should know."""
+
+
+class Wrap(NamedTuple):
+    """Parent → worker: change your environments to what the algorithm wants. Answered by another `Spec`."""
+
+    wrapper: bytes
+    """A `Wrapper`, pickled by value."""
 
 
 class Allocate(NamedTuple):
@@ -77,4 +86,4 @@ class Failed(NamedTuple):
     """The experiment cannot work at all, as opposed to an environment that broke on the way."""
 
 
-Request = Allocate | Reset | Restore | Collect
+Request = Wrap | Allocate | Reset | Restore | Collect

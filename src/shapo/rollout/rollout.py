@@ -14,6 +14,7 @@ import cloudpickle
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.envs.protocol import Wrapper
 from shapo.rollout.acting import Actor
 from shapo.rollout.messages import (
     Allocate,
@@ -26,6 +27,7 @@ from shapo.rollout.messages import (
     Restore,
     Spec,
     State,
+    Wrap,
 )
 from shapo.rollout.processes import WorkerProcess, available_cores, start, stop
 from shapo.rollout.sharing import SLOTS, Shape, Shared, anonymous_file, share
@@ -73,6 +75,7 @@ class Rollout:
         self._experiment = experiment
         self._log = log
         self._patience = patience
+        self._wrapped: Spec | None = None
         self._shared: Shared | None = None
         self._memory = anonymous_file()
         self._slot = 0
@@ -99,9 +102,21 @@ class Rollout:
             raise
 
     @functools.cached_property
+    def bare(self) -> Spec:
+        """What the environments are like by themselves; the first look waits until every worker has built its own."""
+        return self._answers()[0]
+
+    def wrap(self, wrapper: Wrapper) -> None:
+        """Change the environments to what an algorithm wants; only before the first look at `spec`."""
+        assert self.bare and "spec" not in vars(self)
+        pickled = cloudpickle.dumps(wrapper)
+        self._tell(lambda worker: Wrap(pickled))
+        self._wrapped = self._answers()[0]
+
+    @functools.cached_property
     def spec(self) -> Spec:
-        """What the environments are like; the first look waits until every worker has built its own."""
-        spec: Spec = self._answers()[0]
+        """What the environments are like as the algorithm sees them; the first look makes room for batches of it."""
+        spec = self._wrapped or self.bare
         choice = self._experiment
         shape = Shape(
             choice.steps_per_env,

@@ -11,12 +11,14 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from multiprocessing.connection import Connection
 
 import cloudpickle
 
 from shapo.envs.gymnasium_in import CannotReplay
 from shapo.envs.heartbeat import heard_by
+from shapo.envs.protocol import BatchEnv
 from shapo.rollout.acting import ActionScale
 from shapo.rollout.collector import Collector, NotFinite
 from shapo.rollout.messages import (
@@ -28,8 +30,10 @@ from shapo.rollout.messages import (
     Reset,
     Restore,
     Spec,
+    Wrap,
 )
 from shapo.rollout.sharing import Shared, share
+from shapo.rollout.task import Costless
 from shapo.types import Batch
 
 SEEDS = 2_000_000_000
@@ -50,6 +54,10 @@ def die_with(parent: int) -> None:
         raise SystemExit("the parent is gone")
 
 
+class CannotWrap(ValueError):
+    """The environment is none that the algorithm can learn in."""
+
+
 class Worker:
     """Answers the parent's requests until the pipe closes."""
 
@@ -61,20 +69,22 @@ class Worker:
         sys.path[:] = hello.import_path
         self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
         task = cloudpickle.loads(self._hello.task)
-        self._env = task.build(len(self._hello.envs), self._first_seed)
-        self._collector = Collector(self._env, self._hello.seed, self._hello.envs.start)
+        with warnings.catch_warnings(record=True) as said:
+            env = task.build(len(self._hello.envs), self._first_seed)
+        self._notes = tuple(str(each.message) for each in said if each.category is Costless)
+        for each in said:
+            if each.category is not Costless:
+                warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        self._take(env)
 
     def serve(self) -> None:
         """Say what the environments are like, then do as asked."""
-        env = self._env
-        self._connection.send(
-            Spec(
-                env.id, int(env.observation_space.shape[0]), int(env.action_space.shape[0]), env.num_costs,
-                env.horizon, ActionScale.of(env.action_space, env.id),
-            )
-        )  # fmt: skip
+        self._connection.send(self._spec())
         while True:
             match self._connection.recv():
+                case Wrap(wrapper):
+                    self._wrap(wrapper)
+                    self._connection.send(self._spec())
                 case Allocate(shape):
                     self._shared = share(self._memory, shape)
                 case Reset():
@@ -102,6 +112,22 @@ class Worker:
     def _beat(self) -> None:
         if self._shared is not None:
             self._shared.heartbeat[self._hello.index] += 1
+
+    def _take(self, env: BatchEnv) -> None:
+        self._env = env
+        self._collector = Collector(env, self._hello.seed, self._hello.envs.start)
+
+    def _wrap(self, wrapper: bytes) -> None:
+        try:
+            self._take(cloudpickle.loads(wrapper)(self._env))
+        except ValueError as error:
+            raise CannotWrap(str(error)) from error
+
+    def _spec(self) -> Spec:
+        env = self._env
+        scale = ActionScale.of(env.action_space, env.id)
+        size = int(env.observation_space.shape[0])
+        return Spec(env.id, size, len(scale.offset), env.num_costs, env.horizon, scale, self._notes)
 
     def _collect(self, order: Collect) -> Collected:
         assert self._shared is not None
@@ -133,12 +159,11 @@ def main(pipe: int, memory: int, parent: int) -> None:
         pass
     except Exception as error:
         traceback.print_exc()
-        if isinstance(error, CannotReplay):
+        refused = isinstance(error, CannotWrap | CannotReplay)
+        if refused or (worker is None and isinstance(error, ValueError)):
             failed = Failed(str(error), bad_input=True)
         elif worker:
             failed = Failed(worker.describe(error), bad_input=False)
-        elif isinstance(error, ValueError):
-            failed = Failed(str(error), bad_input=True)
         else:
             failed = Failed(
                 f"environment {hello.env} cannot be made: {_one_line(error)}", bad_input=False

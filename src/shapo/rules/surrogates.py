@@ -25,6 +25,9 @@ class Samples(NamedTuple):
     """[B] standardised."""
     cost_advantage: Array
     """[B, C] centred."""
+    side: Array
+    """[B] weights, positive in one half of the environments, negative in the other, each half's sum the same: a mean
+    weighted by them is what the two halves disagree about, and that is noise."""
 
 
 def ratio(policy: Policy, samples: Samples) -> Array:

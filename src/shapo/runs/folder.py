@@ -26,7 +26,9 @@ from pathlib import Path
 
 from shapo.experiment import Experiment
 from shapo.runs import policies
+from shapo.runs.config import BadConfig, read_config
 from shapo.runs.files import read_json, temporary_name, write_atomically
+from shapo.runs.history import History, read_history
 from shapo.runs.integrity import (
     CONFIG,
     MANIFEST,
@@ -35,14 +37,18 @@ from shapo.runs.integrity import (
     check_inside,
     is_sealed,
 )
-from shapo.runs.origin import choices, differences
-from shapo.runs.tables import read_columns
-from shapo.words import BadInput
+from shapo.runs.origin import differences
+from shapo.words import BadInput, printable
 
 PACKAGES = ("jax", "jaxlib", "numpy", "mujoco", "numba", "gymnasium", "optax")
 ASIDE = "aside"
+LOG, FAILURE = "workers.log", "failure.txt"
+LONGEST = 2000
+"""Letters of a failure that are read; it is meant to be a line."""
+REMAINS = (LOG, FAILURE)
+"""What may be left of a start that failed."""
 MADE_BY_A_RUN = (
-    "checkpoints", *TABLES, policies.FILE, MANIFEST, "workers.log", "failure.txt", "tensorboard", "wandb", CONFIG,
+    "checkpoints", *TABLES, policies.FILE, MANIFEST, *REMAINS, "tensorboard", "wandb", CONFIG,
 )  # fmt: skip
 """In an order in which they can go: rows without a checkpoint are never overwritten, so they are safe at any moment."""
 
@@ -59,10 +65,14 @@ class Run:
     experiment: Experiment
     custom: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """What was passed as Python objects rather than by name, described."""
+    version: str = dataclasses.field(default_factory=lambda: importlib.metadata.version("shapo"))
+    """The shapo that wrote it."""
+    moment: History | None = dataclasses.field(default=None, compare=False, repr=False)
+    """What it had recorded at one moment; None for a run that may be going on."""
 
     @classmethod
     def create(cls, folder: Path, experiment: Experiment, custom: Mapping[str, str]) -> "Run":
-        """Begin a run in a new or empty folder.
+        """Begin a run in a folder that is new, empty, or left behind by a start that failed.
 
         The run exists from the moment its config gets its name: a crash before that leaves a folder as good as empty.
         """
@@ -73,9 +83,10 @@ class Run:
                 raise BadInput(
                     f"{folder} already holds a run; continue it with --resume {folder} or choose another --out"
                 )
-            begun = temporary_name(folder / CONFIG)
-            if not folder.is_dir() or set(folder.iterdir()) - {begun}:
+            if not is_free(folder):
                 raise BadInput(f"{folder} exists and is not an empty folder; choose another --out")
+            for name in REMAINS:
+                (folder / name).unlink(missing_ok=True)
             _write_config(folder, experiment, custom)
         return cls(folder, experiment, custom)
 
@@ -83,20 +94,15 @@ class Run:
     def open(cls, folder: str | os.PathLike) -> "Run":
         """A run that exists."""
         folder = Path(folder)
-        path = folder / CONFIG
-        if not path.exists():
+        if not (folder / CONFIG).exists():
             near = difflib.get_close_matches(folder.name, _runs_beside(folder), n=1)
             hint = f"; did you mean {folder.parent / near[0]}?" if near else ""
             raise BadInput(f"{folder} holds no run (no config.json){hint}")
         check_inside(folder)
         try:
-            config = read_json(path)
-            custom = {str(name): str(text) for name, text in config.get("custom", {}).items()}
-            return cls(folder, Experiment(**choices(config)), custom)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise BadInput(
-                f"{path} is not a run's config of this version of shapo ({error})"
-            ) from None
+            return cls(folder, *read_config(folder / CONFIG))
+        except BadConfig as error:
+            raise BadConfig(f"{folder}: {error}") from None
 
     @property
     def id(self) -> str:
@@ -106,7 +112,7 @@ class Run:
     @property
     def log(self) -> Path:
         """Where the workers' output goes."""
-        return self.folder / "workers.log"
+        return self.folder / LOG
 
     @property
     def policy(self) -> policies.Policy:
@@ -117,20 +123,47 @@ class Run:
             raise BadInput(seals[policies.FILE])
         if changed := differences(read_json(self.folder / CONFIG), policy.experiment):
             said = "; ".join(changed.values())
-            raise BadInput(f"{self.folder / CONFIG} is not what its policy was trained with: {said}")
+            raise BadInput(
+                f"{self.folder / CONFIG} is not what its policy was trained with: {said}"
+            )
         return policy
+
+    @property
+    def environment(self) -> str:
+        """What it was trained on: an environment's name, or the description of what was passed instead."""
+        return self.custom.get("env", self.experiment.env)
+
+    @property
+    def failure(self) -> str:
+        """Why it stopped, as its sweep noted; empty if it did not fail."""
+        path = self.folder / FAILURE
+        if not path.exists():
+            return ""
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return printable(" ".join(file.read(LONGEST).split()))
+
+    @property
+    def history(self) -> History:
+        """What it has recorded so far, read anew each time unless this is the run of one moment."""
+        return read_history(self.folder / "progress.csv") if self.moment is None else self.moment
 
     @property
     def progress(self) -> dict[str, list[float]]:
         """The columns of `progress.csv`."""
-        path = self.folder / "progress.csv"
-        return read_columns(path) if path.exists() else {}
+        return {name: values.tolist() for name, values in self.history.columns.items()}
 
     @property
     def finished(self) -> bool:
         """Whether all iterations are done."""
-        steps = self.progress.get("steps")
-        return bool(steps) and steps[-1] >= self.experiment.steps
+        return self.history.last("iteration") + 1 >= self.experiment.iterations
+
+    def now(self) -> "Run":
+        """The run of this moment: whatever is written meanwhile, it stays as it is."""
+        return dataclasses.replace(self, moment=self.history)
+
+    def until(self, steps: int) -> "Run":
+        """The run as it stood after so many steps."""
+        return dataclasses.replace(self, moment=self.history.until(steps))
 
     def require_same(self, wanted: Experiment, custom: Mapping[str, str]) -> None:
         """Raise unless the run is of this experiment, showing what differs; the number of workers may."""
@@ -147,14 +180,19 @@ class Run:
         if changed:
             raise BadInput(f"cannot resume {self.folder} with another config: {'; '.join(changed)}")
 
-    def discard(self) -> None:
-        """Take a run that never began off the disk again; one with any progress stays."""
+    def discard(self, keep_log: bool = False) -> bool:
+        """Take a run that never began off the disk again; one with any progress stays. Returns whether it is gone.
+
+        What its environments printed may stay for whoever wants to know why; it is in nobody's way.
+        """
         if self.progress:
-            return
+            return False
         for name in MADE_BY_A_RUN:
-            _remove(self.folder / name)
-        with contextlib.suppress(OSError):  # the environments may have left something of their own
+            if not (keep_log and name in REMAINS):
+                _remove(self.folder / name)
+        if not any(self.folder.iterdir()):
             self.folder.rmdir()
+        return True
 
     def set_aside(self) -> Path:
         """Put all that the run has written into a folder within it, so that it can begin anew; returns that folder."""
@@ -193,6 +231,14 @@ def held(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def is_free(folder: Path) -> bool:
+    """Whether a run may begin here: there is nothing, or nothing but what is left of a start that failed."""
+    if not folder.exists():
+        return True
+    left = (*REMAINS, temporary_name(folder / CONFIG).name)
+    return folder.is_dir() and all(path.name in left for path in folder.iterdir())
 
 
 def _write_config(folder: Path, experiment: Experiment, custom: Mapping[str, str]) -> None:

@@ -110,7 +110,9 @@ def _unlike_checkpoint(folder: Path) -> list[str]:
         if not isinstance(found, Damaged):
             config = read_json(folder / CONFIG)
             changed = differences(config, found.facts.get("experiment", ""))
-            said = [f"{folder / CONFIG}: {text}" for name, text in changed.items() if name not in FREE]
+            said = [
+                f"{folder / CONFIG}: {text}" for name, text in changed.items() if name not in FREE
+            ]
             return altered_rows(folder, found) + said
     return []
 

@@ -9,16 +9,6 @@ FREE = ("workers", "steps")
 """Choices that a run may be continued with differently: they decide how fast and how far, not what comes out."""
 
 
-def choices(config: Any) -> dict[str, Any]:
-    """The experiment of a config as Python has it: words, numbers and tuples of them; ValueError for anything else."""
-    found = {name: tuple(v) if isinstance(v, list) else v for name, v in config["experiment"].items()}
-    for name, value in found.items():
-        for item in value if isinstance(value, tuple) else (value,):
-            if not isinstance(item, str | int | float) or not str(item).isprintable():
-                raise BadInput(f"{name} cannot be {item!r}")
-    return found
-
-
 def remembered(config: Any) -> str:
     """The choices of a `config.json`'s content as one line."""
     try:

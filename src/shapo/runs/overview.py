@@ -11,10 +11,6 @@ from shapo.runs.folder import Run
 from shapo.runs.integrity import CONFIG, check, is_sealed
 from shapo.words import BadInput
 
-FAILURE = "failure.txt"
-LONGEST = 2000
-"""Letters of a failure that are read; it is meant to be a line."""
-
 
 class Line(NamedTuple):
     """A run at a glance."""
@@ -76,15 +72,13 @@ def _line(folder: Path) -> Line:
 
 
 def _state(run: Run, steps: float) -> str:
-    failure, progress = run.folder / FAILURE, run.folder / "progress.csv"
     if is_sealed(run.folder) or steps >= run.experiment.steps:
         return "finished"
-    if failure.exists():
-        with open(failure, encoding="utf-8", errors="replace") as file:
-            return f"failed: {file.read(LONGEST).strip()}"
+    if run.failure:
+        return f"failed: {run.failure}"
     if not steps:
         return "not begun"
-    return f"{steps / run.experiment.steps:.0%}, {_age(progress.stat().st_mtime)} ago"
+    return f"{steps / run.experiment.steps:.0%}, {_age((run.folder / 'progress.csv').stat().st_mtime)} ago"
 
 
 def _age(moment: float) -> str:

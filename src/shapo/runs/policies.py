@@ -23,8 +23,14 @@ class Policy:
     scale: ActionScale
     env: str
     """The environment it was trained on."""
+    wrapper: str = ""
+    """The name of what its algorithm made of that environment, such as Sauté's budget; empty: nothing."""
     experiment: str = ""
     """What else decided how it was trained, as `shapo.runs.origin` remembers it."""
+
+    def __repr__(self) -> str:
+        widths = [self.observation_size, *(len(bias) for bias in self.actor.biases)]
+        return f"Policy({self.env}, {' → '.join(map(str, widths))})"
 
     @property
     def observation_size(self) -> int:
@@ -56,7 +62,8 @@ class Policy:
         }
         arrays |= {name: getattr(self.actor, name) for name in ("log_std", "mean", "scale")}
         arrays |= {"action.offset": self.scale.offset, "action.factor": self.scale.factor}
-        write_atomically(path, pack(arrays, {"env": self.env, "experiment": self.experiment}))
+        facts = {"env": self.env, "wrapper": self.wrapper, "experiment": self.experiment}
+        write_atomically(path, pack(arrays, facts))
 
 
 def load(run: str | os.PathLike) -> Policy:
@@ -92,8 +99,9 @@ def _policy(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> Policy:
             raise ValueError(f"{name} is {found}, not {np.dtype(kind)}{shape}")
         if not np.isfinite(arrays[name]).all():
             raise ValueError(f"{name} is not finite")
-    if not facts["env"].isprintable():
-        raise ValueError("the environment's name has letters that cannot be printed")
+    env, wrapper = facts["env"], facts.get("wrapper", "")
+    if not (env + wrapper).isprintable():
+        raise ValueError("its names have letters that cannot be printed")
     actor = Actor(
         weights=tuple(arrays[f"weight.{i}"] for i in range(depth)),
         biases=tuple(arrays[f"bias.{i}"] for i in range(depth)),
@@ -102,4 +110,4 @@ def _policy(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> Policy:
         scale=arrays["scale"],
     )
     scale = ActionScale(arrays["action.offset"], arrays["action.factor"])
-    return Policy(actor, scale, facts["env"], facts.get("experiment", ""))
+    return Policy(actor, scale, env, wrapper, facts.get("experiment", ""))

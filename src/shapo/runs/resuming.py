@@ -77,7 +77,9 @@ def _finished(run: Run) -> Start:
         raise CannotResume(f"{run.folder} is damaged: {'; '.join(problems)}; {_way_out(run)}")
     checkpoints = newest_first(run.folder / "checkpoints")
     damaged = [str(found) for found in checkpoints if isinstance(found, Damaged)]
-    return Start(None, True, [f"{each}; the run is finished and needs it no more" for each in damaged])
+    return Start(
+        None, True, [f"{each}; the run is finished and needs it no more" for each in damaged]
+    )
 
 
 def _without_checkpoint(run: Run, notes: list[str]) -> Start:
@@ -94,9 +96,8 @@ def _without_checkpoint(run: Run, notes: list[str]) -> Start:
 
 
 def _way_out(run: Run) -> str:
-    return (
-        f"restore it, or begin anew with: shapo train --restart {run.folder} (what is there is kept in {run.folder}/aside)"
-    )
+    again = f"restore it, or begin anew with: shapo train --restart {run.folder}"
+    return f"{again} (what is there is kept in {run.folder}/aside)"
 
 
 def _version(name: str) -> str | None:

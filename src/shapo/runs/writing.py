@@ -18,7 +18,7 @@ class RunWriter:
     """Adds iterations to a run."""
 
     def __init__(self, run: Run, checkpoint: Checkpoint | None):
-        """Continue from `checkpoint`: what was written after it is cut off, what a crash left lying about is removed."""
+        """Continue from `checkpoint`: what was written after it is cut off, what a crash left behind is removed."""
         self._folder = run.folder
         self._checkpoints = run.folder / "checkpoints"
         self._origin = remembered(read_json(run.folder / CONFIG))

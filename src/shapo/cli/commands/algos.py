@@ -1,6 +1,7 @@
 """`shapo algos`: how to learn."""
 
 import argparse
+import json
 
 from shapo.cli.parsing import Parser
 
@@ -27,12 +28,17 @@ GRADIENTS = {
 
 
 def describe(parser: Parser) -> None:
-    """No options."""
+    """Declare the options."""
+    parser.add_argument("--json", action="store_true", default=False, help="print one JSON object")
 
 
 def run(options: argparse.Namespace) -> None:
     """Print both lists."""
-    for title, names in (("--algo", ALGORITHMS), ("--gradient", GRADIENTS)):
-        print(title)
+    lists = {"algo": ALGORITHMS, "gradient": GRADIENTS}
+    if options.json:
+        print(json.dumps(lists))
+        return
+    for title, names in lists.items():
+        print(f"--{title}")
         for name, about in names.items():
             print(f"  {name:<16} {about}")

@@ -4,8 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
-from shapo.words import whole_number
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
+from shapo.words import folder_name, whole_number
 
 EXAMPLES = """\
 examples:
@@ -14,7 +14,8 @@ examples:
   shapo compare --env Ant-v4 --algo crpo --seeds 5 --out runs/ant-crpo
       The published five seeds. Interrupted? The same command goes on where it stopped.
 
-Prints a table (mean ± standard error, and the paired difference with its 95 % interval) and saves a picture.
+Prints a table (mean ± standard error, and the paired difference with its 95 % interval) and saves a picture. Return,
+cost and the 95th percentile are means over the last tenth of the steps; cost rate and total cost are of all of them.
 """
 
 
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
 
     from shapo import presets
     from shapo.experiments import style
-    from shapo.experiments.comparison import Side, picture, summary, table
+    from shapo.experiments.comparison import Side, missing, picture, summary, table
     from shapo.runs.folder import Run
     from shapo.runs.panel import screen
     from shapo.training import train
@@ -49,8 +50,10 @@ def run(options: argparse.Namespace) -> None:
     if options.seeds < 1:
         raise ValueError(f"--seeds is {options.seeds}; at least one is needed")
     choices = experiment_choices(options)
-    first = presets.experiment(**choices)
-    folder = options.out or Path("runs") / f"compare-{first.env}-{first.algo}".replace("/", "-")
+    kinds = [presets.experiment(**choices, gradient=gradient) for gradient in ("plain", "shapo")]
+    warn_of_idle(choices, kinds)
+    name = folder_name(f"compare-{kinds[0].env}-{kinds[0].algo}")
+    folder = options.out or Path("runs") / name
     runs: dict[str, list[Run]] = {"plain": [], "shapo": []}
     for seed in range(options.seeds):
         for gradient, done in runs.items():
@@ -58,12 +61,14 @@ def run(options: argparse.Namespace) -> None:
             place = folder / f"{gradient}-seed{seed}"
             with screen(experiment) as watch:
                 begun = (place / "config.json").exists()
-                done.append(train(experiment, place, resume=begun, watch=watch))
+                done.append(train(experiment, place, resume=begun, watch=watch).now())
     base = Side("vanilla", style.PLAIN, runs["plain"])
     other = Side("SHAPO", style.SHAPO, runs["shapo"])
     path = folder / "comparison.png"
     picture(base, other, path)
     Console().print(table(base, other))
+    for line in missing(base, other):
+        print(line)
     if options.json:
         print(json.dumps(summary(base, other)))
     print(f"picture={path}")

@@ -1,10 +1,15 @@
 """`shapo play`: a film of a trained policy."""
 
 import argparse
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shapo.cli.parsing import Parser
+from shapo.cli.trained import add_env_option
 from shapo.words import at_least_one, whole_number
 
 EXAMPLES = """\
@@ -13,16 +18,14 @@ examples:
       One episode, into runs/ant/episode.mp4.
   shapo play runs/ant --seed 3 --every 1 --out ant.gif --size 240
       Another one, every frame of it, as a small GIF.
+  shapo play runs/maze --env mytasks:Maze
+      A run on an environment of your own: its code is imported only if you name it.
 """
 
 
 def describe(parser: Parser) -> None:
     """Declare the options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
-    parser.add_argument(
-        "--env", default=None, metavar="MODULE:FACTORY",
-        help="the run's environment, where it is code of your own: no folder has code imported by itself",
-    )  # fmt: skip
     parser.add_argument("--out", type=Path, help="the film, .mp4 or .gif [RUN/episode.mp4]")
     parser.add_argument(
         "--seed", type=whole_number, default=0, metavar="INT", help="decides the episode [0]"
@@ -33,6 +36,14 @@ def describe(parser: Parser) -> None:
     parser.add_argument(
         "--size", type=at_least_one, default=480, metavar="INT", help="pixels per side [480]"
     )
+    parser.add_argument(
+        "--max-steps",
+        type=at_least_one,
+        default=10_000,
+        metavar="INT",
+        help="cut an episode that goes on for longer [10000]",
+    )
+    add_env_option(parser)
     parser.add_argument("--stochastic", action="store_true", default=False, help="sample actions")
 
 
@@ -44,21 +55,56 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(
             "play needs the package imageio; install it with: pip install 'shapo[video]'"
         ) from None
-    from shapo.cli.trust import trusted_environment
-    from shapo.evaluate import film
-    from shapo.rollout.task import Task
+    from shapo.evaluate import film, task_of
     from shapo.runs.folder import Run
 
     trained = Run.open(options.run)
     policy = trained.policy
-    factory = trusted_environment(trained, options.env)
-    env = Task(trained.experiment, factory).build(1, options.seed)
+    env = task_of(trained, options.env or None).build(1, options.seed)
     out = options.out if "out" in options else options.run / "episode.mp4"
     settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
-    frames = film(policy, env, options.seed, options.stochastic, options.size, options.every)
-    video: Any = imageio.get_writer(out, fps=30, **settings)
-    with video:
-        for frame in frames:
-            video.append_data(frame)
-    env.close()
+    frames = film(
+        policy,
+        env,
+        options.seed,
+        options.stochastic,
+        options.size,
+        options.every,
+        options.max_steps,
+    )
+    # Whatever goes wrong, no half a film is left behind under the name asked for.
+    unfinished = out.with_name(f".unfinished-{out.name}")
+    try:
+        video: Any = imageio.get_writer(unfinished, fps=30, **settings)
+        with video:
+            ended = _append(video, frames)
+        if not unfinished.exists() or not unfinished.stat().st_size:
+            raise ValueError(f"{out}: the film could not be written; try another --size or a .gif")
+        unfinished.replace(out)
+    except NotImplementedError:
+        raise ValueError(
+            f"{options.env or trained.environment} has no render(), so it cannot be filmed"
+        ) from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+        env.close()
+    if not ended:
+        print(
+            f"the episode did not end and was cut after {options.max_steps:,} steps (--max-steps)"
+        )
     print(f"film={out}")
+
+
+def _append(video: Any, frames: Generator[NDArray, None, bool]) -> bool:
+    """Write every frame; whether the episode ended."""
+    while True:
+        try:
+            video.append_data(_even(next(frames)))
+        except StopIteration as end:
+            return end.value
+
+
+def _even(frame: NDArray) -> NDArray:
+    """The frame with sides of an even length, which film formats insist on: the last line is repeated."""
+    height, width = frame.shape[:2]
+    return np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
 from shapo.words import BadInput, real_number
 
 EXAMPLES = """\
@@ -16,7 +16,7 @@ examples:
       Your own environment: the class or function Maze in mytasks.py.
   shapo train --resume runs/ant
       Go on where a run was stopped; the files end up as if it never had been.
-  shapo train --resume runs/mytasks-Maze-trpo-pid-plain-seed0 --env mytasks:Maze
+  shapo train --resume runs/maze --env mytasks:Maze
       Likewise with code of your own, which no folder has imported by itself.
 
 Options that are not given take the published value for the environment and algorithm; the number in brackets is the
@@ -47,8 +47,8 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train, watched by a person or by nobody."""
-    from shapo import presets
-    from shapo.cli.trust import trusted_environment
+    from shapo.cli.trust import require_named
+    from shapo.experiment import Experiment
     from shapo.runs.folder import Run
     from shapo.runs.panel import screen
     from shapo.runs.recorders import Recorder, WeightsAndBiases
@@ -57,20 +57,19 @@ def run(options: argparse.Namespace) -> None:
     choices = experiment_choices(options)
     named = [name for name in ("resume", "restart", "out") if name in options]
     resume = bool(named) and named != ["out"]
-    env = None
     if len(named) > 1:
         raise BadInput(f"--{named[0]} names the run's folder already; leave --{named[1]} away")
     if resume:
         folder = vars(options)[named[0]]
         begun = Run.open(folder)
-        env = trusted_environment(begun, choices.pop("env", None))
+        require_named(begun, choices)
         experiment = begun.experiment.replace(**choices)
-        experiment.check()
-        begun.require_same(experiment, begun.custom)
+        begun.require_same(experiment, {})
         if "restart" in options:
             print(f"aside={begun.set_aside()}")
     else:
-        experiment = presets.experiment(**choices)
+        experiment = Experiment(**choices)
+        warn_of_idle(choices, [experiment])
         folder = options.out if "out" in options else default_folder(experiment)
 
     def recorders(run: Run, first: int) -> list[Recorder]:
@@ -84,13 +83,12 @@ def run(options: argparse.Namespace) -> None:
             train(
                 experiment,
                 folder,
-                env=env,
                 resume=resume,
                 watch=watch,
                 recorders=recorders,
                 patience=options.patience,
             )
     except KeyboardInterrupt as error:
-        command = how_to_continue(folder, experiment.env)
+        command = how_to_continue(folder, experiment)
         raise type(error)(f"stopped; continue with: {command}") from None
     print(f"run={folder}")

@@ -1,6 +1,25 @@
 """Safety-Gym's navigation tasks, batched: exact where it matters and free where nothing touches."""
 
-from shapo.envs.navigation.env import Navigation, make
+import difflib
+from typing import TYPE_CHECKING, Literal
+
 from shapo.envs.navigation.tasks import TASKS, Task
 
-__all__ = ["TASKS", "Navigation", "Task", "make"]
+if TYPE_CHECKING:
+    from shapo.envs.navigation.env import Navigation
+
+__all__ = ["TASKS", "Task", "make"]
+
+
+def make(
+    id: str, num_envs: int, seed: int = 0, physics: Literal["hybrid", "mujoco"] = "hybrid"
+) -> "Navigation":
+    """The navigation task called `id`."""
+    # Imported here because it loads a compiler, which nobody needs who only wants the tasks' names.
+    from shapo.envs.navigation.env import Navigation
+
+    if id not in TASKS:
+        near = difflib.get_close_matches(id, TASKS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"unknown navigation task {id!r}{hint}")
+    return Navigation(TASKS[id], num_envs, seed, physics)

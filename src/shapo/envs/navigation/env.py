@@ -1,6 +1,5 @@
 """Safety-Gym's navigation tasks as a batch of environments."""
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
@@ -13,7 +12,7 @@ from shapo.envs.navigation.physics import Physics
 from shapo.envs.navigation.rules import make_rules
 from shapo.envs.navigation.scene import Scene
 from shapo.envs.navigation.state import LIDAR_BINS, NUM_SENSORS, allocate, observation_size
-from shapo.envs.navigation.tasks import TASKS, Task
+from shapo.envs.navigation.tasks import Task
 from shapo.envs.protocol import Step
 
 PhysicsChoice = Literal["hybrid", "mujoco"]
@@ -48,7 +47,7 @@ class Navigation:
         low, high = np.full(size, -np.inf), np.full(size, np.inf)
         low[sensors:], high[sensors:] = 0.0, 1.0
         self.observation_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
-        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float64)
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
         self._scene: Scene | None = None
         self.reset(seed)
 
@@ -154,12 +153,3 @@ class Navigation:
         if self._scene is not None:
             self._scene.close()
             self._scene = None
-
-
-def make(id: str, num_envs: int, seed: int = 0, physics: PhysicsChoice = "hybrid") -> Navigation:
-    """The navigation task called `id`."""
-    if id not in TASKS:
-        near = difflib.get_close_matches(id, TASKS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise ValueError(f"unknown navigation task {id!r}{hint}")
-    return Navigation(TASKS[id], num_envs, seed, physics)

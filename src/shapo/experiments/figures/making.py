@@ -12,6 +12,7 @@ from shapo.experiments.figures.figure import (
     Figure,
     Need,
     Result,
+    drawable_steps,
     gather,
     need,
     provenance,
@@ -58,8 +59,8 @@ def make(names: Sequence[str], order: Order) -> None:
     empty = [figure.name for figure in chosen if not _draw(figure, order, found)]
     if empty:
         raise NothingToDraw(
-            f"not drawn, because none of their runs is in {order.runs}: {', '.join(empty)}; "
-            "add --run to train them"
+            f"not drawn, because none of their runs is in {order.runs} at this length: {', '.join(empty)}; "
+            "add --run to train them, or --steps to draw shorter ones"
         )
 
 
@@ -78,9 +79,14 @@ def _draw(figure: Figure, order: Order, found: Runs) -> bool:
     print(_line(figure))
     results = _results(figure, order, found)
     _explain(_need(figure, results, order, found))
+    for result in results:
+        for run, _, reason in result.left_out:
+            print(f"  left out: {run.folder}: {reason}")
     if results and not any(result.runs for result in results):
+        if (steps := drawable_steps(results)) is not None:
+            print(f"  the runs there are shorter: --steps {steps} draws them")
         return False
-    paths = save(figure, _cut(results), order.out)
+    paths = save(figure, results, order.out)
     print(f"  drawn: {', '.join(map(str, paths))}")
     return True
 
@@ -104,11 +110,6 @@ def save(figure: Figure, results: Sequence[Result], out: Path) -> list[Path]:
         if results:
             style.margin_note(picture, provenance(figure, results))
         return style.save(picture, out, figure.name)
-
-
-def _cut(results: list[Result]) -> list[Result]:
-    """Runs longer than asked for, as they stood then: all points of a picture are of one age."""
-    return [Result(arm, [run.until(arm.experiment.steps) for run in runs]) for arm, runs in results]
 
 
 def _read(folder: Path) -> Runs:

@@ -9,9 +9,9 @@ from shapo import envs
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.naming import run_names
 from shapo.runs.checkpoints import iterations
-from shapo.runs.files import read_json
-from shapo.runs.folder import Run
+from shapo.runs.folder import Run, is_free
 from shapo.runs.integrity import altered
+from shapo.runs.reading import series
 from shapo.words import printable
 
 
@@ -45,19 +45,19 @@ class Plan(NamedTuple):
 def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
     """A folder in `out` for each experiment: that of the run which is there already, or a new one.
 
-    A run is the same as another if all choices but the number of workers are, whatever its folder is called.
+    A run is the same as another if all choices that do anything are, whatever its folder is called.
     """
     for env in {experiment.env for experiment in experiments}:
         envs.canonical(env)
     there, notes = _runs_in(out)
-    wanted = {_essence(each): each for each in experiments}
+    wanted = {each.essence(): each for each in experiments}
     # A sweep wants throughput, and one run per core has the most of it.
     new = {
         essence: each.replace(workers=each.workers or 1)
         for essence, each in wanted.items()
         if essence not in there
     }
-    taken = [path.name for path in out.iterdir()] if out.is_dir() else []
+    taken = [path.name for path in out.iterdir() if not is_free(path)] if out.is_dir() else []
     names = dict(zip(new, run_names(list(new.values()), there, taken), strict=True))
     jobs = [
         Job(new[essence], out / names[essence], 0)
@@ -68,25 +68,23 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
     return Plan(jobs, [printable(note) for note in notes])
 
 
-def _essence(experiment: Experiment) -> Experiment:
-    return experiment.replace(workers=0)
-
-
 def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
-    runs, notes = {}, []
+    runs: dict[Experiment, Run] = {}
+    notes, ours = [], version("shapo")
     for config in sorted(out.glob("*/config.json")):
         try:
             run = Run.open(config.parent)
-            writer = read_json(config)["version"]
-        except (ValueError, KeyError, OSError) as error:
+        except (ValueError, OSError) as error:
             notes.append(f"{config.parent} is left alone: {error}")
             continue
-        if _series(writer) != _series(version("shapo")):
+        if series(run.version) != series(ours):
             notes.append(
-                f"{run.folder} is left alone: written by shapo {writer}, this is {version('shapo')}"
+                f"{run.folder} is left alone: written by shapo {run.version}, this is {ours}"
             )
         elif not run.custom:
-            runs[_essence(run.experiment)] = run
+            rival = runs.setdefault(run.experiment.essence(), run)
+            if _iterations(run) > _iterations(rival):
+                runs[run.experiment.essence()] = run
     return runs, notes
 
 
@@ -99,7 +97,3 @@ def _iterations(run: Run) -> int:
     checkpoints = iterations(run.folder / "checkpoints")
     # Somebody short of disk may have thrown the checkpoints of a finished run away.
     return min(rows, max(checkpoints) + 1) if checkpoints else rows
-
-
-def _series(number: object) -> list[str]:
-    return str(number).split(".")[:2]

@@ -1,0 +1,37 @@
+"""`shapo export`: a trained policy for use elsewhere."""
+
+import argparse
+from pathlib import Path
+
+from shapo.cli.parsing import Parser
+
+EXAMPLES = """\
+examples:
+  shapo export runs/ant
+      The policy as runs/ant/policy.onnx.
+  shapo export runs/ant --out robot/ant.onnx
+      Somewhere else.
+
+Raw observations go in, the environment's mean actions come out: normalisation and action scale are inside.
+"""
+
+
+def describe(parser: Parser) -> None:
+    """Declare the options."""
+    parser.add_argument("run", type=Path, metavar="RUN", help="the run's folder, or a policy file")
+    parser.add_argument(
+        "--out", type=Path, help="the file to write [policy.onnx beside the policy]"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Convert and save."""
+    from shapo.runs.exports import to_onnx
+    from shapo.runs.files import write_atomically
+    from shapo.runs.policies import load
+
+    policy = load(options.run)
+    beside = options.run if options.run.is_dir() else options.run.parent
+    out = options.out if "out" in options else beside / "policy.onnx"
+    write_atomically(out, to_onnx(policy).SerializeToString(deterministic=True))
+    print(f"policy={out}")
