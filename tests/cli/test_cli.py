@@ -170,7 +170,9 @@ def test_train_prints_pairs_when_nobody_watches(run):
 
 def test_resume_refuses_a_changed_choice(capsys, run, monkeypatch):
     monkeypatch.chdir(HERE)
-    code, _, error = shapo(capsys, "train", "--resume", run[0], "--radius", "0.5")
+    code, _, error = shapo(
+        capsys, "train", "--resume", run[0], "--env", "toy_env:Toy", "--radius", "0.5"
+    )
     assert code == 2 and "radius is 0.01 in the run, 0.5 was asked for" in error
 
 
@@ -220,7 +222,8 @@ def test_runs_of_your_own_classes_are_found_again(capsys, tmp_path, monkeypatch)
     words[3] = "toy_env:Slow"
     out = shapo(capsys, *words)[1]
     assert out.startswith("toy_env:Slow (trained on toy_env:Toy), 2 episodes each")
-    assert shapo(capsys, "train", "--resume", folder)[:2] == (0, f"run={folder}\n")
+    again = ["train", "--resume", folder, "--env", "toy_env:Toy"]
+    assert shapo(capsys, *again)[:2] == (0, f"run={folder}\n")
 
 
 def test_play(capsys, run, monkeypatch, tmp_path):

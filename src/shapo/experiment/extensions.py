@@ -10,9 +10,11 @@ import functools
 import hashlib
 import importlib
 import inspect
+import os
 import re
+import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 CUSTOM = "custom: "
@@ -32,6 +34,15 @@ class Name(NamedTuple):
 def is_custom(name: str) -> bool:
     """Whether this is the description of a Python object rather than a name."""
     return name.startswith(CUSTOM)
+
+
+def code_in(choices: Mapping[str, Any]) -> dict[str, str]:
+    """Those of an experiment's choices that name code, which is imported when they are used."""
+    return {
+        name: value
+        for name, value in choices.items()
+        if isinstance(value, str) and ":" in value and not is_custom(value)
+    }
 
 
 def parse(text: str) -> Name | None:
@@ -61,10 +72,24 @@ def _key(name: str | None) -> str:
     return name
 
 
+def look_here() -> None:
+    """Find a user's own modules where the command is given; behind all else, so that none can pose as another."""
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.append(here)
+
+
+def _module(name: str) -> types.ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        look_here()
+        return importlib.import_module(name)
+
+
 def resolve(name: Name) -> Any:
     """What a name stands for; imports its module."""
     try:
-        return functools.reduce(getattr, name.path.split("."), importlib.import_module(name.module))
+        return functools.reduce(getattr, name.path.split("."), _module(name.module))
     except ImportError as error:
         raise ValueError(
             f"{name.module}:{name.path}: cannot import {name.module} ({error})"
