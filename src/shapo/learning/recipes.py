@@ -93,6 +93,7 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
                 reward_gradient=rule,
                 cost_gradient=rule,
                 subproblem=AsReleased(),
+                margin_rate=0.0,
                 **region,
             )
         case "saute":
