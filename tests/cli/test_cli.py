@@ -2,11 +2,11 @@
 
 import dataclasses
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import hostile
 import pytest
 from gymnasium import Env
 from rich.console import Console
@@ -198,14 +198,11 @@ def test_one_episode_is_still_json(capsys, run, monkeypatch):
 
 @pytest.mark.parametrize("command", ["evaluate", "play"])
 def test_the_code_that_a_folder_names_is_not_imported_unless_asked(
-    capsys, run, tmp_path, monkeypatch, command
+    capsys, tmp_path, monkeypatch, command
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "trap.py").write_text("raise SystemExit('the folder was believed')")
-    folder = shutil.copytree(run[0], tmp_path / "run")
-    config = json.loads((folder / "config.json").read_text())
-    config["experiment"]["env"] = "trap:Toy"
-    (folder / "config.json").write_text(json.dumps(config))
+    folder = hostile.write_run(tmp_path / "run", hostile.EXPERIMENT.replace(env="trap:Toy"))
     code, out, error = shapo(capsys, command, folder)
     assert code == 2 and not out and error.count("\n") == 1
     assert "an environment of its own, trap:Toy" in error and "--env module:factory" in error
