@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import hostile
+import numpy as np
 import pytest
 from gymnasium import Env
 from rich.console import Console
@@ -101,6 +102,14 @@ def test_a_choice_that_does_nothing_is_said_to(capsys, tmp_path, monkeypatch, wo
     *warnings, last = error.splitlines()
     assert "unknown environment" in last and len(warnings) == bool(said)
     assert all(line.startswith("shapo: warning: ") and said in line for line in warnings)
+
+
+def test_a_fault_of_ours_is_not_called_bad_input(capsys, monkeypatch):
+    """A ValueError that nobody raised on purpose: NumPy's, say."""
+    monkeypatch.setattr(algos, "run", lambda options: np.zeros(2).reshape(3))
+    code, _, error = shapo(capsys, "algos")
+    assert code == 1 and error.startswith("shapo: ValueError: cannot reshape")
+    assert error.endswith("(--debug shows where)\n")
 
 
 def test_debug_shows_where(capsys):

@@ -35,6 +35,7 @@ from shapo.rules.objectives import as_limits
 from shapo.rules.steps import FisherSolver, check_positive, named
 from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
 from shapo.types import Progress
+from shapo.words import BadInput
 
 RECOVERY, FREE, BOUND = 0, 1, 2
 LEAST_KEPT = 0.01
@@ -253,7 +254,7 @@ def cpo(
     """CPO. `subproblem=AsReleased(), margin_rate=0.0` reproduces published numbers; nothing else speaks for it."""
     limit, *more = as_limits(cost_limit)
     if more:
-        raise ValueError(
+        raise BadInput(
             f"cpo(cost_limit={cost_limit!r}): CPO takes one cost; trpo_lagrangian, trpo_pid and crpo take several"
         )
     return Cpo(

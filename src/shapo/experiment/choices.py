@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
-from shapo.words import nearest
+from shapo.words import BadInput, nearest
 
 OWN = "module:factory"
 """In `OnlyWith`, stands for whatever is no name of ours."""
@@ -79,23 +79,23 @@ class Kind(NamedTuple):
             return self._number(value, f"{name} is {value!r}")
         items = tuple(value) if isinstance(value, list | tuple) else (value,)
         if not items:
-            raise ValueError(f"{name} is {value!r}; give at least one number")
+            raise BadInput(f"{name} is {value!r}; give at least one number")
         return tuple(self._number(item, f"{name} is {value!r}") for item in items)
 
     def _number(self, value: Any, said: str) -> int | float:
         whole = self.item is int
         meant = isinstance(value, Real) and not isinstance(value, bool)
         if not meant or (whole and not isinstance(value, Integral) and value != value // 1):
-            raise ValueError(f"{said}; it must be a {'whole number' if whole else 'number'}")
+            raise BadInput(f"{said}; it must be a {'whole number' if whole else 'number'}")
         if float(value) not in self.range:
-            raise ValueError(f"{said}; it must be {self.range}")
+            raise BadInput(f"{said}; it must be {self.range}")
         return self.item(value)
 
     def _word(self, name: str, value: Any) -> str:
         if not isinstance(value, str) or not value:
-            raise ValueError(f"{name} is {value!r}; it must be a name")
+            raise BadInput(f"{name} is {value!r}; it must be a name")
         if self.words and value not in self.words and not (self.extensible and ":" in value):
-            raise ValueError(
+            raise BadInput(
                 f"{name} {value!r} is none of {', '.join(self.words)}{nearest(value, self.words)}"
             )
         return value

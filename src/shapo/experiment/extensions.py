@@ -17,6 +17,8 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from shapo.words import BadInput
+
 CUSTOM = "custom: "
 """How the description of a thing without a name begins."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -57,10 +59,10 @@ def parse(text: str) -> Name | None:
     try:
         call = ast.parse(f"f({arguments}", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            raise ValueError
+            raise BadInput
         keywords = {_key(each.arg): ast.literal_eval(each.value) for each in call.keywords}
     except (SyntaxError, ValueError):
-        raise ValueError(
+        raise BadInput(
             f"{text}: between the brackets only key=value may stand, each value a number, a text or a tuple of them"
         ) from None
     return Name(module, path, keywords)
@@ -68,7 +70,7 @@ def parse(text: str) -> Name | None:
 
 def _key(name: str | None) -> str:
     if name is None:
-        raise ValueError("** has no place here")
+        raise BadInput("** has no place here")
     return name
 
 
@@ -91,11 +93,11 @@ def resolve(name: Name) -> Any:
     try:
         return functools.reduce(getattr, name.path.split("."), _module(name.module))
     except ImportError as error:
-        raise ValueError(
+        raise BadInput(
             f"{name.module}:{name.path}: cannot import {name.module} ({error})"
         ) from None
     except AttributeError:
-        raise ValueError(
+        raise BadInput(
             f"{name.module}:{name.path}: there is no {name.path} in {name.module}"
         ) from None
 

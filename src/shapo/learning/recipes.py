@@ -21,6 +21,7 @@ from shapo.rules.gradients import Gradient, Plain, Sam, Shapo
 from shapo.rules.multipliers import Ascent, Pid
 from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha, Schedule
 from shapo.rules.steps import FisherSolver
+from shapo.words import BadInput
 
 
 def pessimism(experiment: Experiment, action_size: int) -> float | Schedule:
@@ -34,7 +35,7 @@ def pessimism(experiment: Experiment, action_size: int) -> float | Schedule:
             return Alpha(experiment.alpha)
         case "effective-alpha":
             return EffectiveAlpha(experiment.alpha)
-    raise ValueError(
+    raise BadInput(
         f"schedule {experiment.schedule!r} is unknown; choose fixed, decay, alpha or effective-alpha"
     )
 
@@ -48,7 +49,7 @@ def gradient(experiment: Experiment, action_size: int) -> Gradient:
             return Sam(experiment.rho)
         case "shapo":
             return Shapo(pessimism(experiment, action_size))
-    raise ValueError(f"gradient {experiment.gradient!r} is unknown; choose plain, sam or shapo")
+    raise BadInput(f"gradient {experiment.gradient!r} is unknown; choose plain, sam or shapo")
 
 
 def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
@@ -104,7 +105,7 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
             return ppo(**clipped)
         case "ppo-lagrangian":
             return ppo_lagrangian(cost_limit=limit, multiplier=ascent, **clipped)
-    raise ValueError(f"algo {experiment.algo!r} is unknown; `shapo algos` lists them")
+    raise BadInput(f"algo {experiment.algo!r} is unknown; `shapo algos` lists them")
 
 
 def critics(experiment: Experiment) -> Critics:

@@ -9,6 +9,7 @@ from shapo import envs
 from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import is_custom, parse, resolve
+from shapo.words import BadInput
 
 EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
@@ -35,7 +36,7 @@ class Task:
         choice = self.experiment
         env = self._make(num_envs, seed)
         if env.num_costs != len(choice.cost_limit):
-            raise ValueError(
+            raise BadInput(
                 f"{choice.env} has {env.num_costs} cost signals but cost_limit is {choice.cost_limit}; "
                 "give one limit per cost signal"
             )
@@ -58,8 +59,6 @@ class Task:
 def _named(env: str) -> EnvFactory | str:
     """What `module:factory` stands for; an id, which may have a colon too, as it is."""
     if is_custom(env):
-        raise ValueError(
-            f"the environment was a Python object, {env}; only Python can pass it again"
-        )
+        raise BadInput(f"the environment was a Python object, {env}; only Python can pass it again")
     name = parse(env)
     return partial(resolve(name), **name.keywords) if name else env

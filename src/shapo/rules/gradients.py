@@ -17,6 +17,7 @@ from shapo.rules.geometry import Behaviour, Guess, Metric, backtrack, euclidean,
 from shapo.rules.schedules import Schedule, check_radius, implied_alpha, radius_at
 from shapo.rules.trees import Tree
 from shapo.types import Progress
+from shapo.words import BadInput
 
 Loss = Callable[[Tree], Array]
 Metrics = dict[str, Array]
@@ -66,7 +67,7 @@ class Sam:
 
     def __post_init__(self):
         if not 0 <= self.rho < float("inf"):
-            raise ValueError(f"Sam(rho={self.rho!r}): rho must be finite and not negative")
+            raise BadInput(f"Sam(rho={self.rho!r}): rho must be finite and not negative")
 
     def __call__(
         self, loss: Loss, params: Tree, metric: Metric, behaviour: Behaviour, progress: Progress

@@ -15,6 +15,7 @@ from jax.scipy.special import ndtr
 from scipy.special import ndtri
 
 from shapo.types import Progress
+from shapo.words import BadInput
 
 
 class Schedule(Protocol):
@@ -30,11 +31,11 @@ def check_radius(radius: "float | Schedule", owner: str) -> None:
     if callable(radius):
         return
     if not isinstance(radius, int | float):
-        raise ValueError(
+        raise BadInput(
             f"{owner}(radius={radius!r}): give a number in nats of KL or a schedule from shapo.rules.schedules"
         )
     if not 0 <= radius < float("inf"):
-        raise ValueError(f"{owner}(radius={radius!r}): the radius must be finite and not negative")
+        raise BadInput(f"{owner}(radius={radius!r}): the radius must be finite and not negative")
 
 
 def radius_at(radius: "float | Schedule", progress: Progress) -> Array:
@@ -44,7 +45,7 @@ def radius_at(radius: "float | Schedule", progress: Progress) -> Array:
 
 def _check_alpha(alpha: float, owner: str) -> None:
     if not 0 < alpha < 0.5:
-        raise ValueError(
+        raise BadInput(
             f"{owner}(alpha={alpha!r}): a tail probability lies between 0 and 0.5, both excluded"
         )
 

@@ -20,6 +20,7 @@ from shapo.rules.networks import Policy
 from shapo.rules.surrogates import Samples, clipped_surrogate, policy_behaviour, surrogate, take
 from shapo.rules.trees import add, scale
 from shapo.types import Progress
+from shapo.words import BadInput
 
 SKETCH_STATES = 200
 """Fewer states say too little of a Fisher matrix, and a small batch is quickly solved as it is."""
@@ -230,4 +231,4 @@ def named(prefix: str, metrics: Metrics) -> Metrics:
 def check_positive(value: float, what: str) -> None:
     """Raise ValueError unless the number is positive and finite."""
     if not 0 < value < float("inf"):
-        raise ValueError(f"{what.format(value)}: must be positive and finite")
+        raise BadInput(f"{what.format(value)}: must be positive and finite")

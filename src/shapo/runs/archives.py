@@ -17,6 +17,7 @@ from shapo.runs.config import BadConfig, config_of
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
 from shapo.runs.history import History, known_mean
+from shapo.words import BadInput
 
 SUFFIX = ".runs.gz"
 ROWS = 100
@@ -36,7 +37,7 @@ KEPT = (
 def write_archive(runs: Sequence[Run], path: Path) -> None:
     """Put finished runs, by name, into one file."""
     if not path.name.endswith(SUFFIX):
-        raise ValueError(f"{path}: an archive's name ends in {SUFFIX}")
+        raise BadInput(f"{path}: an archive's name ends in {SUFFIX}")
     lines = [json.dumps(_packed(run)) for run in sorted(runs, key=lambda run: run.folder.name)]
     text = "".join(f"{line}\n" for line in lines)
     # No time in the header: equal runs make an equal file.
