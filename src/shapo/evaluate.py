@@ -6,7 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.envs.protocol import BatchEnv
+from shapo.envs.protocol import BatchEnv, Wrapper
+from shapo.experiment.extensions import parse, resolve
+from shapo.rollout.task import EnvFactory, Task
+from shapo.runs.folder import Run
 from shapo.runs.policies import Policy
 
 SEEDS = 4_000_000_000
@@ -16,6 +19,8 @@ STRIDE = 1000
 LAST_SEED = (2**32 - SEEDS) // STRIDE - 1
 """Environments take seeds of 32 bits."""
 SIDE_BY_SIDE = 20
+WRAPPERS = ("shapo.envs.saute:Budget",)
+"""What a policy file may name and have called; it may come from anywhere."""
 MAX_STEPS = 10_000
 """An episode that is still going on after so many steps is cut."""
 
@@ -50,6 +55,36 @@ class Evaluation(NamedTuple):
             "terminated": float(self.terminated.mean()),
             "cut": int(self.cut.sum()),
         }
+
+
+def task_of(run: Run, env: EnvFactory | str | None = None) -> Task:
+    """The environment in which a run was trained, as its algorithm wanted it; or another, as name or object.
+
+    A folder may come from anywhere, so the code that it names is used only if the user names it, too.
+    """
+    if env is None and ":" in run.experiment.env:
+        raise ValueError(
+            f"{run.folder} was trained on an environment of its own, {run.experiment.env}; if it is yours, name it: "
+            "--env module:factory, looked for where the command is given, or task_of(run, env) in Python"
+        )
+    named = isinstance(env, str)
+    experiment = run.experiment.replace(env=env) if named else run.experiment
+    return Task(experiment, None if named else env, _wrapper(run.policy))
+
+
+def _wrapper(policy: Policy) -> Wrapper | None:
+    if not policy.wrapper:
+        return None
+    name = parse(policy.wrapper)
+    if name is None or f"{name.module}:{name.path}" not in WRAPPERS:
+        raise ValueError(
+            f"the policy for {policy.env} acts in an environment changed by {policy.wrapper}: evaluate it in Python, "
+            "with an environment of that kind"
+        )
+    try:
+        return resolve(name)(**name.keywords)
+    except TypeError as error:
+        raise ValueError(f"the policy for {policy.env}: {policy.wrapper}: {error}") from None
 
 
 def evaluate(

@@ -2,11 +2,11 @@
 
 import dataclasses
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import hostile
 import pytest
 from gymnasium import Env
 from rich.console import Console
@@ -85,6 +85,24 @@ def test_bad_input_is_one_line_and_code_2(capsys, words, hint):
     assert hint in error and error.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--pessimism", "1e-5"], "--pessimism does nothing here: it needs gradient shapo"),
+        (["--algo", "trpo", "--ppo-rate", "1"], "--ppo-rate does nothing here: it needs algo ppo"),
+        (["--gradient", "shapo", "--alpha", "0.1"], "--alpha does nothing here: it needs schedule"),
+        (["--gradient", "shapo", "--pessimism", "1e-5"], ""),
+    ],
+)
+def test_a_choice_that_does_nothing_is_said_to(capsys, tmp_path, monkeypatch, words, said):
+    """A training that does not get far: the environment has no such id."""
+    monkeypatch.chdir(tmp_path)
+    _, _, error = shapo(capsys, "train", "--env", "zzz", *words)
+    *warnings, last = error.splitlines()
+    assert "unknown environment" in last and len(warnings) == bool(said)
+    assert all(line.startswith("shapo: warning: ") and said in line for line in warnings)
+
+
 def test_debug_shows_where(capsys):
     with pytest.raises(ValueError, match="holds no run"):
         cli.main(["evaluate", "nowhere", "--debug"])
@@ -94,8 +112,8 @@ def test_every_choice_of_an_experiment_is_an_option():
     parser = Parser()
     add_experiment_options(parser)
     different = {
-        field.name: {int: 7, float: 0.125, str: "X"}.get(type(field.default), field.default)
-        for field in dataclasses.fields(Experiment)
+        name: {int: 7, float: 0.125, str: "X"}.get(type(value), value)
+        for name, value in dataclasses.asdict(Experiment()).items()
     }
     words = []
     for name, value in different.items():
@@ -152,7 +170,9 @@ def test_train_prints_pairs_when_nobody_watches(run):
 
 def test_resume_refuses_a_changed_choice(capsys, run, monkeypatch):
     monkeypatch.chdir(HERE)
-    code, _, error = shapo(capsys, "train", "--resume", run[0], "--radius", "0.5")
+    code, _, error = shapo(
+        capsys, "train", "--resume", run[0], "--env", "toy_env:Toy", "--radius", "0.5"
+    )
     assert code == 2 and "radius is 0.01 in the run, 0.5 was asked for" in error
 
 
@@ -178,20 +198,14 @@ def test_one_episode_is_still_json(capsys, run, monkeypatch):
 
 @pytest.mark.parametrize("command", ["evaluate", "play"])
 def test_the_code_that_a_folder_names_is_not_imported_unless_asked(
-    capsys, run, tmp_path, monkeypatch, command
+    capsys, tmp_path, monkeypatch, command
 ):
-    """Whether the environment was named on the command line or passed as a Python object."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "trap.py").write_text("raise SystemExit('the folder was believed')")
-    by_name, as_object = (shutil.copytree(run[0], tmp_path / name) for name in ("a", "b"))
-    for folder, section, key in ((by_name, "experiment", "env"), (as_object, "custom", "env")):
-        config = json.loads((folder / "config.json").read_text())
-        config["experiment"]["env"] = "SafetyPointGoal1-v0"
-        config[section][key] = "trap:Toy"
-        (folder / "config.json").write_text(json.dumps(config))
-        code, out, error = shapo(capsys, command, folder)
-        assert code == 2 and not out and error.count("\n") == 1
-        assert "an environment of its own, trap:Toy" in error and "--env module:factory" in error
+    folder = hostile.write_run(tmp_path / "run", hostile.EXPERIMENT.replace(env="trap:Toy"))
+    code, out, error = shapo(capsys, command, folder)
+    assert code == 2 and not out and error.count("\n") == 1
+    assert "an environment of its own, trap:Toy" in error and "--env module:factory" in error
     assert "trap" not in sys.modules
 
 
@@ -205,7 +219,8 @@ def test_runs_of_your_own_classes_are_found_again(capsys, tmp_path, monkeypatch)
     words[3] = "toy_env:Slow"
     out = shapo(capsys, *words)[1]
     assert out.startswith("toy_env:Slow (trained on toy_env:Toy), 2 episodes each")
-    assert shapo(capsys, "train", "--resume", folder)[:2] == (0, f"run={folder}\n")
+    again = ["train", "--resume", folder, "--env", "toy_env:Toy"]
+    assert shapo(capsys, *again)[:2] == (0, f"run={folder}\n")
 
 
 def test_play(capsys, run, monkeypatch, tmp_path):

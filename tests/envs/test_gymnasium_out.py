@@ -42,6 +42,7 @@ def test_the_batch_is_gymnasiums_own_batch_of_the_same_task():
         [lambda: gymnasium.make("Hopper-v4")] * 3, autoreset_mode=AutoresetMode.SAME_STEP
     )
     assert ours.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
+    assert ours.autoreset_mode == theirs.autoreset_mode
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
     np.testing.assert_array_equal(ours.reset(seed=4)[0], theirs.reset(seed=4)[0])
@@ -106,6 +107,7 @@ def test_a_single_environment_goes_on_to_the_next_episode():
         step = batch.step(action[None])
         np.testing.assert_array_equal(obs, step.last_obs[0])
         assert (reward, info["cost"]) == (step.reward[0], step.cost[0])
+        assert info["cost"].dtype == np.float64  # TorchRL asks for it
         if terminated or truncated:
             np.testing.assert_array_equal(env.reset()[0], step.obs[0])
 

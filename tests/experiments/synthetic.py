@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import importlib.metadata
 import json
 from pathlib import Path
 
@@ -9,12 +10,14 @@ import numpy as np
 
 from shapo.experiment import Experiment
 
+VERSION = importlib.metadata.version("shapo")
+
 
 def write_run(
     folder: Path,
     experiment: Experiment,
     iterations: int | None = None,
-    version: str = "0.1.0",
+    version: str = VERSION,
     skill: float = 1.0,
     seed: int | None = None,
     custom: dict[str, str] | None = None,
@@ -70,6 +73,7 @@ def _progress(experiment: Experiment, count: int, skill: float, rng) -> dict[str
         "gradient/kl": np.full(count, experiment.pessimism if shapo else 0.0),
         "gradient/cosine": np.full(count, 0.97 if shapo else 1.0),
         "gradient/alpha": np.exp(-5 * done) / 2,
+        "gradient/distance": np.full(count, experiment.pessimism**0.5 if shapo else 0.0),
         "time/actor": np.full(count, 0.2 if shapo else 0.1),
         "time/critics": np.full(count, 0.2),
         "time/seconds": (iteration + 1) * experiment.batch_steps / 20_000,

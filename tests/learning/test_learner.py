@@ -154,12 +154,3 @@ def test_mismatched_shapes_are_named(learner, state):
     for cost in ([np.nan], [1.0, 2.0]):
         with pytest.raises(ValueError, match="episode_cost"):
             learner.improve(state, whole, cost, 50.0)
-
-
-@pytest.mark.parametrize(
-    ("change", "culprit"),
-    [({"algo": "sac"}, "sac"), ({"gradient": "adam"}, "adam"), ({"schedule": "cosine"}, "cosine")],
-)
-def test_unknown_names_are_named(change, culprit):
-    with pytest.raises(ValueError, match=f"'{culprit}' is unknown"):
-        Learner.build(EXPERIMENT.replace(**change), O, A)

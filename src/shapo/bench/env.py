@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shapo import envs
 from shapo.envs.locomotion.env import Locomotion
 from shapo.envs.locomotion.models import load
-from shapo.envs.registry import NAVIGATION
+from shapo.experiment.names import of_family
 
 Policy = Callable[[NDArray], NDArray]
 _SLICE_SECONDS = 0.25
@@ -131,7 +131,7 @@ class _BarePhysics:
 def _bare_physics(env: envs.BatchEnv, seed: int) -> _BarePhysics:
     if isinstance(env, Locomotion):
         return _BarePhysics(load(env.robot.xml), env.robot.frame_skip, seed)
-    if env.id in NAVIGATION:
+    if env.id in of_family("navigation"):
         # Loads a compiler, which locomotion need not wait for.
         from shapo.envs.navigation import models, tasks
 

@@ -40,8 +40,9 @@ def register(horizons: Mapping[str, int]) -> None:
 class BatchedEnv(VectorEnv):
     """A batch of ours as a Gymnasium `VectorEnv`. `task` is an id or a `BatchEnv` you made."""
 
+    autoreset_mode = AutoresetMode.SAME_STEP
     metadata = {  # noqa: RUF012  (Gymnasium's own convention)
-        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "autoreset_mode": autoreset_mode,
         "render_modes": ["rgb_array"],
         "render_fps": _FPS,
     }
@@ -171,8 +172,8 @@ class SingleEnv(gymnasium.Env):
         step = self.batch.step(np.asarray(action)[None])
         terminated, truncated = bool(step.terminated[0]), bool(step.truncated[0])
         self._begun = step.obs[0] if terminated or truncated else None
-        cost = float(step.cost[0]) if step.cost.ndim == 1 else step.cost[0]
-        return step.last_obs[0], float(step.reward[0]), terminated, truncated, {"cost": cost}
+        info = {"cost": step.cost[0]}
+        return step.last_obs[0], float(step.reward[0]), terminated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | None:
         """A picture, if made with `render_mode="rgb_array"`."""

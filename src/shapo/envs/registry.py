@@ -12,13 +12,12 @@ from shapo.envs import locomotion, navigation
 from shapo.envs.gymnasium_in import FromGymnasium
 from shapo.envs.locomotion.tasks import HORIZON
 from shapo.envs.protocol import BatchEnv
+from shapo.experiment import names
 
-NAVIGATION = tuple(navigation.TASKS)
-LOCOMOTION = tuple(locomotion.TASKS)
-IDS = NAVIGATION + LOCOMOTION
+IDS = tuple(names.IDS)
 """Every environment of ours."""
 HORIZONS = {id: task.horizon for id, task in navigation.TASKS.items()} | dict.fromkeys(
-    LOCOMOTION, HORIZON
+    locomotion.TASKS, HORIZON
 )
 """Steps that an episode of each takes at most."""
 
@@ -40,9 +39,9 @@ def make(id: str | Callable[..., Any], num_envs: int, seed: int = 0, **options: 
     if callable(id):
         return _from_factory(id, num_envs, seed, options)
     id = canonical(id)
-    if id in NAVIGATION:
+    if id in navigation.TASKS:
         return navigation.make(id, num_envs, seed, **options)
-    if id in LOCOMOTION:
+    if id in locomotion.TASKS:
         # Imported here so that names, or the other family, do not load this one's physics.
         from shapo.envs.locomotion.env import Locomotion
 
@@ -58,13 +57,10 @@ def takes_cost(id: str | Callable[..., Any]) -> bool:
 
 def canonical(id: str) -> str:
     """The one name of an environment that may have several; UnknownEnvironment if it has none."""
-    plain = id.removeprefix("shapo/").removeprefix("Safexp-")
-    for name in (plain, f"Safety{plain}"):
-        if name in IDS:
-            return name
+    name = names.canonical(id)
     # A colon means "import this module first, it registers the environment": Gymnasium's business.
-    if ":" in id or id in gymnasium.registry:
-        return id
+    if name in IDS or ":" in id or id in gymnasium.registry:
+        return name
     raise UnknownEnvironment(f"unknown environment {id!r}{_nearest(id)} (`shapo envs` lists them)")
 
 

@@ -1,6 +1,7 @@
 """Sauté: the remaining safety budget is observed, and the task pays only while some is left."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
@@ -16,6 +17,19 @@ def step_budget(budget: float, discount: float, horizon: int) -> float:
     if discount == 1.0:
         return budget
     return budget * (1 - discount**horizon) / (1 - discount) / horizon
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A safety budget for any environment: the wrapper that Sauté wants, as numbers alone."""
+
+    budget: tuple[float, ...]
+    """Cost that an episode may incur, one per cost signal."""
+    discount: float = 0.999
+    unsafe_reward: float = -1.0
+
+    def __call__(self, env: BatchEnv) -> "Saute":
+        return Saute(env, self.budget, self.discount, self.unsafe_reward)
 
 
 class Saute:

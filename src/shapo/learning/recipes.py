@@ -93,12 +93,13 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
                 reward_gradient=rule,
                 cost_gradient=rule,
                 subproblem=AsReleased(),
+                margin_rate=0.0,
                 **region,
             )
         case "saute":
-            return saute(budget=limit[0], base=trpo(gradient=rule, **region), **budget)
+            return saute(budget=limit, base=trpo(gradient=rule, **region), **budget)
         case "ppo-saute":
-            return saute(budget=limit[0], base=ppo(**clipped), **budget)
+            return saute(budget=limit, base=ppo(**clipped), **budget)
         case "ppo":
             return ppo(**clipped)
         case "ppo-lagrangian":

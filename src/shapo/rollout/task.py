@@ -1,14 +1,14 @@
-"""What is trained on: an environment, and Sauté's wrapper around it where the algorithm wants one."""
+"""What is trained on: an environment, ready to be built in any process."""
 
-import importlib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from shapo import envs
-from shapo.envs.protocol import BatchEnv
-from shapo.envs.saute import Saute
+from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.experiment import Experiment
+from shapo.experiment.extensions import is_custom, parse, resolve
 
 EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
@@ -20,24 +20,15 @@ class Costless(UserWarning):
     """An environment that says nothing about cost was taken as free."""
 
 
-def named_factory(name: str) -> EnvFactory | None:
-    """What `module:attribute` stands for; None if `name` is an id instead, which may have a colon, too."""
-    module, colon, attribute = name.partition(":")
-    if not colon:
-        return None
-    try:
-        return getattr(importlib.import_module(module), attribute, None)
-    except ImportError as error:
-        raise ValueError(f"environment {name}: cannot import {module} ({error})") from None
-
-
 @dataclass(frozen=True)
 class Task:
-    """An environment as the experiment wants it, ready to be built in any process."""
+    """An environment as the experiment wants it."""
 
     experiment: Experiment
     factory: EnvFactory | None = None
     """The user's own environment; None: the one that `experiment.env` names."""
+    wrapper: Wrapper | None = None
+    """What the algorithm makes of it, where that is known already."""
 
     def build(self, num_envs: int, seed: int) -> BatchEnv:
         """`num_envs` environments, not yet reset; `reset(seed)` gives environment i the seed `seed + i`."""
@@ -48,12 +39,10 @@ class Task:
                 f"{choice.env} has {env.num_costs} cost signals but cost_limit is {choice.cost_limit}; "
                 "give one limit per cost signal"
             )
-        if choice.algo in ("saute", "ppo-saute"):
-            return Saute(env, choice.cost_limit, choice.saute_discount, choice.saute_unsafe_reward)
-        return env
+        return self.wrapper(env) if self.wrapper else env
 
     def _make(self, num_envs: int, seed: int) -> BatchEnv:
-        source = self.factory or named_factory(self.experiment.env) or self.experiment.env
+        source = self.factory or _named(self.experiment.env)
         try:
             return envs.make(source, num_envs, seed)
         except envs.NoCost:
@@ -64,3 +53,13 @@ class Task:
             f"{env.id} says nothing about cost; every step counts as free", Costless, stacklevel=2
         )
         return env
+
+
+def _named(env: str) -> EnvFactory | str:
+    """What `module:factory` stands for; an id, which may have a colon too, as it is."""
+    if is_custom(env):
+        raise ValueError(
+            f"the environment was a Python object, {env}; only Python can pass it again"
+        )
+    name = parse(env)
+    return partial(resolve(name), **name.keywords) if name else env

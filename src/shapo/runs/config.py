@@ -1,17 +1,14 @@
 """`config.json`: what was asked of a run, read without believing it."""
 
-import json
-import typing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from shapo.experiment import Experiment
+from shapo.runs.files import Damaged, read_json
+from shapo.words import BadInput
 
-JSON_TYPES = {int: int, float: (int, float)}
-"""What a number may be in a file; all else is a word or a list."""
 
-
-class BadConfig(ValueError):
+class BadConfig(BadInput):
     """A file that is not the configuration of a run, or not of this version; the message says why."""
 
 
@@ -26,29 +23,32 @@ class Config(NamedTuple):
 
 def read_config(path: Path) -> Config:
     """The configuration in a file; raises `BadConfig`."""
+    if not path.exists():
+        raise BadConfig(f"{path.name} is missing")
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = read_json(path)
+    except Damaged as error:
+        raise BadConfig(f"{path.name} is not a run's config ({error})") from None
+    return config_of(content, path.name)
+
+
+def config_of(content: Any, file: str) -> Config:
+    """What the content of a `config.json` says; `BadConfig` names the file that it comes from."""
+    try:
         choices, version = dict(content["experiment"]), str(content.get("version", "unknown"))
         custom = {str(name): str(text) for name, text in content.get("custom", {}).items()}
-    except FileNotFoundError:
-        raise BadConfig(f"{path.name} is missing") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadConfig(f"{path.name} is not a run's config ({error})") from None
-    return Config(_experiment(path.name, choices, version), custom, version)
+        raise BadConfig(f"{file} is not a run's config ({error})") from None
+    for name, value in choices.items():
+        if isinstance(value, str) and not value.isprintable():
+            raise BadConfig(f"{file} is not a run's config ({name} cannot be {value!r})")
+    return Config(_experiment(file, choices, version), custom, version)
 
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
-    hints = typing.get_type_hints(Experiment)
-    for name, value in choices.items():
-        if name not in hints:
-            raise BadConfig(
-                f"{file} is not a run's config of this version of shapo: {name!r} is unknown here "
-                f"(written by shapo {version})"
-            )
-        several = typing.get_origin(hints[name]) is tuple
-        if not isinstance(value, list if several else JSON_TYPES.get(hints[name], str)):
-            raise BadConfig(f"{file} is not a run's config: {name} cannot be {value!r}")
-    fields: dict[str, Any] = {
-        n: tuple(value) if isinstance(value, list) else value for n, value in choices.items()
-    }
-    return Experiment(**fields)
+    try:
+        return Experiment(**choices)
+    except (ValueError, TypeError) as error:
+        raise BadConfig(
+            f"{file} is not a run's config of this version of shapo: {error} (written by shapo {version})"
+        ) from None

@@ -1,4 +1,4 @@
-"""A trained policy as an ONNX file: normalisation, network and action scale in one graph that any runtime understands."""
+"""A trained policy as an ONNX file: normalisation, network and action scale in one graph for any runtime."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

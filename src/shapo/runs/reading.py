@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shapo.runs.archives import SUFFIX, read_archive
 from shapo.runs.config import read_config
 from shapo.runs.folder import Run
 from shapo.runs.history import History, read_history
+from shapo.runs.integrity import altered, check_inside
 
 FILES = ("config.json", "progress.csv", "episodes.csv")
 NEEDED = ("iteration", "steps")
@@ -36,13 +38,13 @@ class Runs(NamedTuple):
 
 
 def read_runs(*folders: str | Path) -> Runs:
-    """All runs in or anywhere below the given folders, by name, and what had to be left out."""
+    """All runs in or anywhere below the given folders, archives included, and what had to be left out."""
     runs, skipped = [], []
-    for folder in _candidates(folders):
+    for place in _candidates(folders):
         try:
-            runs.append(_read_run(folder))
+            runs += [_read_run(place)] if place.is_dir() else read_archive(place)
         except (ValueError, OSError) as error:
-            skipped.append(Skipped(folder, " ".join(str(error).split())))
+            skipped.append(Skipped(place, " ".join(str(error).split())))
     return _of_one_version(Runs(runs, skipped))
 
 
@@ -75,6 +77,9 @@ def _candidates(folders: Iterable[str | Path]) -> list[Path]:
             if any(name in files for name in FILES):
                 below.clear()
                 found.setdefault(Path(place).resolve(), Path(place))
+            for name in files:
+                if name.endswith(SUFFIX) and not (Path(place) / name).is_symlink():
+                    found.setdefault((Path(place) / name).resolve(), Path(place) / name)
     return sorted(found.values())
 
 
@@ -85,12 +90,15 @@ def _suggestion(missing: Path) -> str:
 
 
 def _read_run(folder: Path) -> Run:
+    check_inside(folder)
     run = Run(folder, *read_config(folder / "config.json"))
     try:
         run = run.now()
         _check(run.history)
     except ValueError as error:
         raise ValueError(f"failed: {run.failure}" if run.failure else error) from None
+    if problems := altered(folder):
+        raise ValueError("; ".join(problems))
     return run
 
 

@@ -4,8 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
-from shapo.words import whole_number
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
+from shapo.words import folder_name, whole_number
 
 EXAMPLES = """\
 examples:
@@ -50,8 +50,10 @@ def run(options: argparse.Namespace) -> None:
     if options.seeds < 1:
         raise ValueError(f"--seeds is {options.seeds}; at least one is needed")
     choices = experiment_choices(options)
-    first = presets.experiment(**choices)
-    folder = options.out or Path("runs") / f"compare-{first.env}-{first.algo}".replace("/", "-")
+    kinds = [presets.experiment(**choices, gradient=gradient) for gradient in ("plain", "shapo")]
+    warn_of_idle(choices, kinds)
+    name = folder_name(f"compare-{kinds[0].env}-{kinds[0].algo}")
+    folder = options.out or Path("runs") / name
     runs: dict[str, list[Run]] = {"plain": [], "shapo": []}
     for seed in range(options.seeds):
         for gradient, done in runs.items():

@@ -2,10 +2,11 @@
 
 import argparse
 import json
+import warnings
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
-from shapo.cli.trained import add_env_option, task_of
+from shapo.cli.trained import add_env_option
 from shapo.words import at_least_one, whole_number
 
 EXAMPLES = """\
@@ -48,11 +49,14 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Play and print."""
-    from shapo.evaluate import evaluate
+    from shapo.evaluate import evaluate, task_of
     from shapo.runs.folder import Run
+    from shapo.runs.resuming import changed_versions
 
     trained = Run.open(options.run)
-    policy, build = trained.policy, task_of(trained, options.env).build
+    for note in changed_versions(trained):
+        warnings.warn(note, stacklevel=1)
+    policy, build = trained.policy, task_of(trained, options.env or None).build
     env = options.env or trained.environment
     kinds = {"mean action": False, "sampled action": True}
     found = {

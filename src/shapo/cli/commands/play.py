@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.cli.parsing import Parser
-from shapo.cli.trained import add_env_option, task_of
+from shapo.cli.trained import add_env_option
 from shapo.words import at_least_one, whole_number
 
 EXAMPLES = """\
@@ -55,12 +55,12 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(
             "play needs the package imageio; install it with: pip install 'shapo[video]'"
         ) from None
-    from shapo.evaluate import film
+    from shapo.evaluate import film, task_of
     from shapo.runs.folder import Run
 
     trained = Run.open(options.run)
     policy = trained.policy
-    env = task_of(trained, options.env).build(1, options.seed)
+    env = task_of(trained, options.env or None).build(1, options.seed)
     out = options.out if "out" in options else options.run / "episode.mp4"
     settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
     frames = film(

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.engine import Failure
@@ -36,10 +36,7 @@ def main() -> None:
     wanted = json.loads(sys.stdin.readline())
     threading.Thread(target=_stop_when_unwanted, daemon=True).start()
     sys.path[:] = wanted["import_path"]
-    fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in wanted["experiment"].items()
-    }
+    experiment = Experiment(**wanted["experiment"])
     folder = Path(wanted["folder"])
 
     def tell(kind: str, content: object) -> None:
@@ -47,7 +44,7 @@ def main() -> None:
 
     try:
         begun = (folder / "config.json").exists()
-        train(Experiment(**fields), folder, resume=begun, watch=lambda row: tell("row", dict(row)))
+        train(experiment, folder, resume=begun, watch=lambda row: tell("row", dict(row)))
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     except Exception as error:

@@ -4,6 +4,7 @@ import importlib.util
 import sysconfig
 from pathlib import Path
 
+from shapo.experiment.extensions import look_here
 from shapo.experiments.sweep.mirror import Changes, Part
 
 
@@ -13,6 +14,8 @@ def sources(env: str) -> Changes:
     Nothing for other ids, nor for what is installed: that must be installed on every machine.
     """
     module, colon, _ = env.partition(":")
+    if colon:
+        look_here()
     spec = importlib.util.find_spec(module.partition(".")[0]) if colon else None
     if spec is None or spec.origin is None or _installed(spec.origin):
         return Changes([], [])

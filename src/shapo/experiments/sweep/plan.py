@@ -8,8 +8,11 @@ from typing import NamedTuple
 from shapo import envs
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.naming import run_names
-from shapo.runs.folder import Run
+from shapo.runs.checkpoints import iterations
+from shapo.runs.folder import Run, is_free
+from shapo.runs.integrity import altered
 from shapo.runs.reading import series
+from shapo.words import printable
 
 
 class Job(NamedTuple):
@@ -42,7 +45,7 @@ class Plan(NamedTuple):
 def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
     """A folder in `out` for each experiment: that of the run which is there already, or a new one.
 
-    A run is the same as another if all choices but the number of workers are, whatever its folder is called.
+    A run is the same as another if all choices that do anything are, whatever its folder is called.
     """
     for env in {experiment.env for experiment in experiments}:
         envs.canonical(env)
@@ -54,7 +57,7 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
         for essence, each in wanted.items()
         if essence not in there
     }
-    taken = [path.name for path in out.iterdir()] if out.is_dir() else []
+    taken = [path.name for path in out.iterdir() if not is_free(path)] if out.is_dir() else []
     names = dict(zip(new, run_names(list(new.values()), there, taken), strict=True))
     jobs = [
         Job(new[essence], out / names[essence], 0)
@@ -62,7 +65,7 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
         else Job(there[essence].experiment, there[essence].folder, _iterations(there[essence]))
         for essence in wanted
     ]
-    return Plan(jobs, notes)
+    return Plan(jobs, [printable(note) for note in notes])
 
 
 def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
@@ -86,10 +89,11 @@ def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
 
 
 def _iterations(run: Run) -> int:
-    """Iterations that need not be repeated."""
+    """Iterations that need not be repeated; none of a damaged run, which will say so when it is to go on."""
+    if altered(run.folder):
+        return 0
     table = run.folder / "progress.csv"
     rows = max(table.read_bytes().count(b"\n") - 1, 0) if table.exists() else 0
-    found = (run.folder / "checkpoints").glob("[0-9]*.safetensors")
-    checkpoints = [int(path.stem) for path in found]
+    checkpoints = iterations(run.folder / "checkpoints")
     # Somebody short of disk may have thrown the checkpoints of a finished run away.
     return min(rows, max(checkpoints) + 1) if checkpoints else rows
