@@ -72,7 +72,8 @@ class Navigation:
             raise BadInput(f"{self.id}: actions must have shape ({n}, 2), got {np.shape(action)}")
         actions, state, rules = self._actions, self._state, self.rules
         actions[...] = action  # whatever its type, compiled code meets but one
-        count = batch.advance(rules, state, actions, self._matters, self._near, self._touching)
+        advance = batch.advance_points if rules.point else batch.advance_cars
+        count = advance(rules, state, actions, self._matters, self._near, self._touching)
         if count < 0:
             i = -1 - count
             raise BadInput(
