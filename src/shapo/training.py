@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from shapo.envs.registry import canonical
 from shapo.experiment import Experiment
-from shapo.experiment.extensions import CUSTOM, is_custom, name_of
+from shapo.experiment.describing import name_of
+from shapo.experiment.extensions import CUSTOM, IN_ALGO, is_custom, require_named
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.checkpoints import Checkpoint
@@ -34,9 +35,6 @@ from shapo.words import folder_name
 
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
-
-IN_ALGO = f"{CUSTOM}in algo"
-"""The gradient rule of a run whose algorithm was passed as a Python object, which has its own."""
 
 MakeRecorders = Callable[[Run, int], list[Recorder]]
 """Given the run and the first iteration that will be recorded."""
@@ -142,6 +140,7 @@ def _as_it_is(
             raise ValueError(
                 f"{argument} was a Python object, {described}: pass the same again, shapo.train(…, {argument}=…)"
             )
+    require_named(experiment.names())
     return experiment
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
+from shapo.experiment.extensions import is_custom, parse, spelled
 from shapo.words import nearest
 
 OWN = "module:factory"
@@ -94,11 +95,11 @@ class Kind(NamedTuple):
     def _word(self, name: str, value: Any) -> str:
         if not isinstance(value, str) or not value:
             raise ValueError(f"{name} is {value!r}; it must be a name")
-        if self.words and value not in self.words and not (self.extensible and ":" in value):
-            raise ValueError(
-                f"{name} {value!r} is none of {', '.join(self.words)}{nearest(value, self.words)}"
-            )
-        return value
+        own = self.extensible and (is_custom(value) or parse(value) is not None)
+        if self.words and value not in self.words and not own:
+            known = f"{', '.join(self.words)}{', nor ' + OWN if self.extensible else ''}"
+            raise ValueError(f"{name} {value!r} is none of {known}{nearest(value, self.words)}")
+        return spelled(value)
 
 
 @functools.cache

@@ -3,17 +3,15 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from shapo import envs
 from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.experiment import Experiment
-from shapo.experiment.extensions import is_custom, parse, resolve
+from shapo.experiment.extensions import is_custom, load, parse, require_named
+from shapo.experiment.names import IGNORES_COST
 
 EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
-IGNORE_COST = ("trpo", "ppo")
-"""Algorithms that never look at cost, and so can do without."""
 
 
 class Costless(UserWarning):
@@ -42,11 +40,18 @@ class Task:
         return self.wrapper(env) if self.wrapper else env
 
     def _make(self, num_envs: int, seed: int) -> BatchEnv:
-        source = self.factory or _named(self.experiment.env)
+        choice = self.experiment
+        source = self.factory or _named(choice.env)
+        if choice.cost != "own":
+            if not envs.takes_cost(source):
+                raise ValueError(
+                    f"{choice.env} has its own cost; --cost is for Gymnasium environments and factories of single ones"
+                )
+            return envs.make(source, num_envs, seed, cost=load(choice.cost))
         try:
             return envs.make(source, num_envs, seed)
         except envs.NoCost:
-            if self.experiment.algo not in IGNORE_COST or not envs.takes_cost(source):
+            if choice.algo not in IGNORES_COST or not envs.takes_cost(source):
                 raise
         env = envs.make(source, num_envs, seed, cost=envs.free)
         warnings.warn(
@@ -61,5 +66,5 @@ def _named(env: str) -> EnvFactory | str:
         raise ValueError(
             f"the environment was a Python object, {env}; only Python can pass it again"
         )
-    name = parse(env)
-    return partial(resolve(name), **name.keywords) if name else env
+    require_named({"env": env})
+    return load(env) if parse(env) else env

@@ -17,6 +17,7 @@ from shapo.rules.adam import clipped_adam
 from shapo.rules.geometry import Metric, backtrack, fisher, steepest
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
+from shapo.rules.schedules import Schedule, check_number, now
 from shapo.rules.surrogates import Samples, clipped_surrogate, policy_behaviour, surrogate, take
 from shapo.rules.trees import add, scale
 from shapo.types import Progress
@@ -98,14 +99,14 @@ class TrustRegion:
     If none is, θ stays, and `policy/fraction` is 0.
     """
 
-    radius: float
-    """δ_up, in nats of KL summed over action dimensions."""
+    radius: float | Schedule
+    """δ_up, in nats of KL summed over action dimensions; a number or a function of progress."""
     gradient: Gradient = field(default_factory=Plain)
     solver: FisherSolver = field(default_factory=FisherSolver)
     trials: int = 15
 
     def __post_init__(self):
-        check_positive(self.radius, "TrustRegion(radius={})")
+        check_number(self.radius, "TrustRegion(radius={})", positive=True)
 
     def init(self, params: Policy) -> tuple[()]:
         """Nothing to remember."""
@@ -124,13 +125,14 @@ class TrustRegion:
         behaviour, loss = policy_behaviour(samples.obs), surrogate(samples, advantage)
         metric = self.solver.metric(samples, params)
         slope = self.gradient(loss, params, metric, behaviour, progress)
-        descent = steepest(slope.grads, metric, self.radius, guess=slope.natural)
+        radius = now(self.radius, progress)
+        descent = steepest(slope.grads, metric, radius, guess=slope.natural)
         here = behaviour.outputs(params)
         moved = backtrack(
             params,
             scale(-1.0, descent.move),
             evaluate=lambda p: Candidate(loss(p), behaviour.divergence(here, behaviour.outputs(p))),
-            accept=lambda found: (found.loss <= slope.value) & (found.kl <= self.radius),
+            accept=lambda found: (found.loss <= slope.value) & (found.kl <= radius),
             trials=self.trials,
         )
         accepted = moved.fraction > 0
@@ -153,12 +155,12 @@ class ClippedEpochs:
     """
 
     gradient: Gradient = field(default_factory=Plain)
-    rate: float = 3e-4
-    """Adam's learning rate, falling linearly to 0 over the training."""
-    clip: float = 0.2
+    rate: float | Schedule = 3e-4
+    """Adam's learning rate: a number falls linearly to 0 over the training; a function of progress says all itself."""
+    clip: float | Schedule = 0.2
     epochs: int = 40
     minibatch: int = 64
-    stop_kl: float = 0.02
+    stop_kl: float | Schedule = 0.02
     """In nats, summed over action dimensions; looked at after each epoch."""
     max_norm: float = 40.0
     solver: FisherSolver = field(
@@ -166,8 +168,8 @@ class ClippedEpochs:
     )
 
     def __post_init__(self):
-        check_positive(self.stop_kl, "ClippedEpochs(stop_kl={})")
-        check_positive(self.rate, "ClippedEpochs(rate={})")
+        for name in ("rate", "clip", "stop_kl"):
+            check_number(getattr(self, name), f"ClippedEpochs({name}={{}})", positive=True)
 
     def init(self, params: Policy) -> optax.OptState:
         """Adam's memory, kept between iterations."""
@@ -187,13 +189,16 @@ class ClippedEpochs:
         size = min(self.minibatch, rows)
         behaviour = policy_behaviour(samples.obs)
         here = behaviour.outputs(params)
-        rate = self.rate * jnp.asarray(progress.remaining)
+        rate = now(self.rate, progress)
+        if not callable(self.rate):
+            rate = rate * jnp.asarray(progress.remaining)
+        clip, stop_kl = now(self.clip, progress), now(self.stop_kl, progress)
         optimizer = clipped_adam(self.max_norm)
 
         def minibatch(carry: tuple[Any, Any], rows: Array) -> tuple[tuple[Any, Any], Metrics]:
             params, state = carry
             part = take(samples, rows)
-            loss = clipped_surrogate(part, advantage[rows], self.clip)
+            loss = clipped_surrogate(part, advantage[rows], clip)
             metric = self.solver.metric(part, params)
             slope = self.gradient(loss, params, metric, policy_behaviour(part.obs), progress)
             updates, state = optimizer.update(slope.grads, state)
@@ -201,7 +206,7 @@ class ClippedEpochs:
 
         def unfinished(carry) -> Array:
             epoch, kl, *_ = carry
-            return (epoch < self.epochs) & (kl <= self.stop_kl)
+            return (epoch < self.epochs) & (kl <= stop_kl)
 
         def pass_over(carry):
             epoch, _, params, state, _ = carry
@@ -225,9 +230,3 @@ class ClippedEpochs:
 def named(prefix: str, metrics: Metrics) -> Metrics:
     """The same metrics under a common prefix."""
     return {f"{prefix}/{name}": value for name, value in metrics.items()}
-
-
-def check_positive(value: float, what: str) -> None:
-    """Raise ValueError unless the number is positive and finite."""
-    if not 0 < value < float("inf"):
-        raise ValueError(f"{what.format(value)}: must be positive and finite")
