@@ -1,15 +1,18 @@
 """Evaluation: against episodes played by hand."""
 
+import dataclasses
 from typing import ClassVar
 
+import hostile
 import numpy as np
 import pytest
 from test_acting import make_actor
 from toy_env import Toy
 
-from shapo.evaluate import LAST_SEED, SEEDS, STRIDE, evaluate, film, first_seed
+from shapo.evaluate import LAST_SEED, SEEDS, STRIDE, evaluate, film, first_seed, task_of
 from shapo.rollout.acting import ActionScale
 from shapo.rollout.worker import SEEDS as TRAINING_SEEDS
+from shapo.runs.folder import Run
 from shapo.runs.policies import Policy
 
 POLICY = Policy(make_actor((3, 8, 2), seed=4), ActionScale(np.zeros(2), np.ones(2)), "Toy")
@@ -132,3 +135,21 @@ def test_film_shows_one_episode():
 def test_no_episodes_is_an_error():
     with pytest.raises(ValueError, match="at least one"):
         evaluate(POLICY, build, 0)
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        "shapo.cli.main:main(arguments=('--version',))",
+        "os:abort()",
+        "shapo.envs.saute:Budget(size=1)",
+    ],
+)
+def test_a_policy_file_has_nothing_called_but_a_budget(tmp_path, wrapper, capsys):
+    """Whatever it names: a run's folder may come from anywhere."""
+    folder = hostile.write_run(
+        tmp_path / "run", policy=dataclasses.replace(hostile.POLICY, wrapper=wrapper)
+    )
+    with pytest.raises(ValueError, match=r"changed by|unexpected keyword"):
+        task_of(Run.open(folder))
+    assert not capsys.readouterr().out

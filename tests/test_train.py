@@ -21,10 +21,12 @@ from shapo.learning.learner import Learner
 from shapo.rollout.collector import Collector
 from shapo.rollout.worker import env_seed
 from shapo.rules.gradients import Sam, Shapo
+from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
 from shapo.runs.recorders import WeightsAndBiases
 from shapo.training import TrainingError, default_folder, train
 from shapo.types import Batch
+from shapo.words import BadInput
 
 TINY = Experiment(
     env="Toy", gradient="shapo", critic_gradient="sam", cost_limit=(1.0,), steps=600, num_envs=4, steps_per_env=50,
@@ -97,7 +99,7 @@ def test_files_of_a_run(trained):
     names = {path.name for path in trained.folder.iterdir()}
     assert names == {
         "config.json", "progress.csv", "episodes.csv", "policy.safetensors", "checkpoints", "tensorboard",
-        "workers.log",
+        "workers.log", "manifest.json",
     }  # fmt: skip
     assert trained.finished
     columns = list(trained.progress)
@@ -117,14 +119,20 @@ def test_files_of_a_run(trained):
     assert len(episodes) - 1 == trained.progress["episodes"][-1]
 
 
-def test_tensorboard_has_the_same_numbers(trained):
-    (path,) = (trained.folder / "tensorboard").iterdir()
+def read_events(path):
+    """The numbers in an event file, by name and iteration."""
     content, found = path.read_bytes(), {}
     while content:  # each record: length, checksum of the length, data, checksum of the data
         (length,) = struct.unpack("<Q", content[:8])
         event = Event.FromString(content[12 : 12 + length])
         content = content[16 + length :]
         found |= {(value.tag, event.step): value.simple_value for value in event.summary.value}
+    return found
+
+
+def test_tensorboard_has_the_same_numbers(trained):
+    (path,) = (trained.folder / "tensorboard").iterdir()
+    found = read_events(path)
     for iteration, value in enumerate(trained.progress["cost/rate"]):
         assert found["cost/rate", iteration] == pytest.approx(value)
 
@@ -257,18 +265,23 @@ def test_weights_and_biases(tmp_path, monkeypatch):
     logged = []
     fake = SimpleNamespace(
         init=lambda **settings: SimpleNamespace(
-            log=lambda row, step: logged.append((settings["name"], step, row)),
+            log=lambda row, step: logged.append((settings["name"], settings["id"], step, row)),
             finish=lambda: logged.append("end"),
         )
     )
     monkeypatch.setitem(sys.modules, "wandb", fake)
-    recorder = WeightsAndBiases("project", tmp_path, TINY)
-    recorder.record({"iteration": 3, "cost/rate": 0.5})
-    recorder.close()
-    assert logged == [(tmp_path.name, 3, {"iteration": 3, "cost/rate": 0.5}), "end"]
+    runs = [Run.create(tmp_path / place / "run", TINY, {}) for place in ("here", "there")]
+    row = {"iteration": 3, "cost/rate": 0.5}
+    for run in (*runs, Run.open(runs[0].folder)):
+        recorder = WeightsAndBiases("project", run)
+        recorder.record(row)
+        recorder.close()
+    [(name, first, step, told), end, (_, second, *_), _, (_, again, *_), _] = logged
+    assert (name, step, told, end) == ("run", 3, row, "end")
+    assert first == again != second  # two runs whose folders are named alike are two runs
     monkeypatch.setitem(sys.modules, "wandb", None)
-    with pytest.raises(ValueError, match=r"shapo\[wandb\]"):
-        WeightsAndBiases("project", tmp_path, TINY)
+    with pytest.raises(BadInput, match=r"shapo\[wandb\]"):
+        WeightsAndBiases("project", runs[0])
 
 
 def test_default_folder_is_one_folder_with_a_name_of_reasonable_length():

@@ -19,6 +19,8 @@ STRIDE = 1000
 LAST_SEED = (2**32 - SEEDS) // STRIDE - 1
 """Environments take seeds of 32 bits."""
 SIDE_BY_SIDE = 20
+WRAPPERS = ("shapo.envs.saute:Budget",)
+"""What a policy file may name and have called; it may come from anywhere."""
 MAX_STEPS = 10_000
 """An episode that is still going on after so many steps is cut."""
 
@@ -76,7 +78,7 @@ def _wrapper(policy: Policy) -> Wrapper | None:
     if not policy.wrapper:
         return None
     name = parse(policy.wrapper)
-    if name is None or name.module.partition(".")[0] != "shapo":
+    if name is None or f"{name.module}:{name.path}" not in WRAPPERS:
         raise ValueError(
             f"the policy for {policy.env} acts in an environment changed by {policy.wrapper}: evaluate it in Python, "
             "with an environment of that kind"

@@ -8,7 +8,9 @@ collecting it, and the result is the same as if it did not):
 """
 
 import contextlib
+import dataclasses
 import os
+import shlex
 import signal
 import threading
 import warnings
@@ -22,15 +24,17 @@ from numpy.typing import NDArray
 from shapo.envs.registry import canonical
 from shapo.experiment import Experiment
 from shapo.experiment.describing import name_of
-from shapo.experiment.extensions import CUSTOM, IN_ALGO, is_custom, require_named
+from shapo.experiment.extensions import CUSTOM, IN_ALGO, code_in, is_custom, require_named
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.checkpoints import Checkpoint
-from shapo.runs.folder import Run, RunWriter
+from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
 from shapo.runs.policies import Policy
 from shapo.runs.recorders import Recorder, TensorBoard
+from shapo.runs.resuming import Start, where_to_go_on
 from shapo.runs.stopwatch import Stopwatch
+from shapo.runs.writing import RunWriter
 from shapo.words import folder_name
 
 if TYPE_CHECKING:
@@ -68,6 +72,13 @@ def tensorboard(run: Run, first_iteration: int) -> list[Recorder]:
     return [TensorBoard(run.folder / "tensorboard", first_iteration)]
 
 
+def how_to_continue(folder: Path, experiment: Experiment) -> str:
+    """The command for a run, with the names of code that no folder has imported by itself."""
+    code = code_in(experiment.names())
+    options = [f" --{name.replace('_', '-')} {shlex.quote(value)}" for name, value in code.items()]
+    return f"shapo train --resume {folder}{''.join(options)}"
+
+
 def train(
     experiment: Experiment,
     out: str | os.PathLike | None = None,
@@ -98,19 +109,21 @@ def train(
     if resume:
         run = Run.open(folder)
         run.require_same(experiment, {})
+        # Its own may be equal, but has names that only a file gives.
+        run = dataclasses.replace(run, experiment=experiment)
     else:
         if env is None:
             canonical(experiment.env)
         run = Run.create(folder, experiment, {})
     with run.locked(), _sigterm_raises():
-        checkpoint, damaged = run.last_checkpoint()
-        for problem in damaged:
-            warnings.warn(f"{problem}; continuing from the one before", stacklevel=2)
-        if checkpoint and checkpoint.iteration + 1 >= experiment.iterations:
+        start = where_to_go_on(run) if resume else Start(None, False, [])
+        for note in start.notes:
+            warnings.warn(note, stacklevel=2)
+        if start.finished:
             return run
         try:
             with Rollout(Task(experiment, env), run.log, patience) as rollout:
-                _iterate(run, checkpoint, rollout, algorithm, watch, recorders)
+                _iterate(run, start.checkpoint, rollout, algorithm, watch, recorders)
         except Exception as error:
             gone = not resume and run.discard(keep_log=isinstance(error, RolloutError))
             if not isinstance(error, RolloutError | OSError):
@@ -118,7 +131,7 @@ def train(
             reason = error
             if isinstance(error, OSError):
                 reason = f"{error.strerror}: {error.filename or folder}"
-            advice = "" if gone else f"; continue with: shapo train --resume {folder}"
+            advice = "" if gone else f"; continue with: {how_to_continue(folder, experiment)}"
             raise TrainingError(f"{reason}{advice}") from error
     return run
 
@@ -199,6 +212,9 @@ def _iterate(
             measured = {name: float(value) for name, value in {**metrics, **fit_metrics}.items()}
             clock.lap("critics")
             row = {**ledger.row(iteration), **measured, **clock.row(experiment.batch_steps)}
+            # First, because a resumed run can hide what was recorded too early, but not make up for what was not.
+            for record in records:
+                record.record(row)
             writer.write(
                 row,
                 ledger.episode_rows(iteration, experience.episodes),
@@ -210,11 +226,10 @@ def _iterate(
                 {"seconds": repr(clock.elapsed)},
                 Policy(actor, spec.scale, spec.env, wrapper),
             )
-            for record in records:
-                record.record(row)
             if watch:
                 watch(row)
             clock.lap("rest")
+        writer.finish()
 
 
 def _require(iteration: int, what: str, not_finite: str | None) -> None:
@@ -232,6 +247,9 @@ def _sigterm_raises() -> Iterator[None]:
     """Have SIGTERM close workers and files, too."""
 
     def leave(number: int, frame: object) -> None:
+        signal.signal(
+            signal.SIGTERM, signal.SIG_DFL
+        )  # a second one does not wait for anything to be closed
         raise Terminated
 
     if threading.current_thread() is not threading.main_thread():

@@ -5,6 +5,15 @@ import difflib
 from collections.abc import Iterable
 
 
+class BadInput(ValueError):
+    """What was asked for cannot be done; the message is one line that names the culprit and the fix."""
+
+
+def printable(text: object) -> str:
+    """Text from a file or a folder's name, safe to show: what could steer a terminal is spelled out."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint at what was probably meant, or nothing."""
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)

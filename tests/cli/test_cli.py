@@ -207,9 +207,10 @@ def test_the_code_that_a_folder_names_is_not_imported_unless_asked(
     config = json.loads((folder / "config.json").read_text())
     config["experiment"]["env"] = "trap:Toy"
     (folder / "config.json").write_text(json.dumps(config))
+    said = "this run uses toy_env:Toy; add --env toy_env:Toy to say that you trust it"
+    assert shapo(capsys, *command.split(), run[0]) == (2, "", f"shapo: {said}\n")
     code, out, error = shapo(capsys, *command.split(), folder)
-    assert code == 2 and not out and error.count("\n") == 1
-    assert "this run uses trap:Toy; add --env trap:Toy to say that you trust it" in error
+    assert code == 2 and not out and error.count("\n") == 1 and "trap:Toy" in error
     assert "trap" not in sys.modules
 
 

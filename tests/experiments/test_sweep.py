@@ -9,6 +9,7 @@ import time
 from collections import deque
 from pathlib import Path
 
+import hostile
 import pytest
 from synthetic import write_run
 from test_resume import same_files
@@ -23,6 +24,7 @@ from shapo.experiments.sweep.pace import Pace
 from shapo.experiments.sweep.plan import Job, plan
 from shapo.experiments.sweep.screen import LiveLines, PlainLines, wide_console
 from shapo.experiments.sweep.sweep import Sweep
+from shapo.runs.integrity import altered
 from shapo.training import train
 
 TESTS = Path(__file__).parent.parent
@@ -216,6 +218,31 @@ def test_a_mirror_follows_and_never_has_a_checkpoint_without_its_rows(tmp_path):
     (there / "progress.csv").write_text("row 0\nrow one\n")
     mirror.apply(here, mirror.needed_to_continue(there))
     assert _contents(here) == _contents(there)
+
+
+def test_a_mirror_never_has_a_manifest_without_its_files(tmp_path):
+    there = hostile.write_run(tmp_path / "there")
+    changes = mirror.needed_to_continue(there)
+    for broken_off in range(len(changes.parts) + 1):
+        partly = tmp_path / f"partly-{broken_off}"
+        mirror.apply(partly, changes._replace(parts=changes.parts[:broken_off]))
+        assert altered(partly) == []
+    assert (partly / "manifest.json").exists()
+
+
+def test_a_damaged_run_is_not_called_finished(tmp_path):
+    """With its rows cut in the middle, and with one number changed."""
+    seeds = [hostile.EXPERIMENT.replace(seed=seed) for seed in range(3)]
+    cut, changed, _ = (
+        hostile.write_run(tmp_path / f"run{each.seed}", each) / "progress.csv" for each in seeds
+    )
+    cut.write_bytes(cut.read_bytes()[:-40])
+    changed.write_bytes(changed.read_bytes().replace(b"2.0", b"1.0", 1))
+    outcome = sweep.run(seeds, tmp_path)
+    assert [job.folder.name for job in outcome.finished] == ["run2"]
+    for job, failure in outcome.failed:
+        assert failure.kind == "bad input" and str(job.folder / "progress.csv") in failure.reason
+    assert cut.stat().st_size > 0
 
 
 def _contents(folder):

@@ -83,6 +83,8 @@ def test_a_line_still_being_written_does_not_count(tmp_path):
         ("progress.csv", b"iteration,steps\n0,nan\n", "'steps'"),
         ("progress.csv", b"\xff\xfe\x00", "cannot be read"),
         ("progress.csv", b"iteration,loss\n0,1\n", "'steps'"),
+        ("progress.csv", b"iteration,steps,steps\n0,1,1\n", "twice"),
+        ("config.json", b"[" * 100_000 + b"]" * 100_000, "nested too deeply"),
     ],
 )
 def test_a_broken_folder_is_named_and_skipped(tmp_path, file, content, reason):
@@ -97,7 +99,15 @@ def test_a_broken_folder_is_named_and_skipped(tmp_path, file, content, reason):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("steps", "many"), ("radius", None), ("hidden", "64"), ("env", 1), ("flux", 1)],
+    [
+        ("steps", "many"),
+        ("radius", None),
+        ("hidden", "64"),
+        ("hidden", [[64]]),
+        ("env", 1),
+        ("env", "Toy\x1b[31m"),
+        ("flux", 1),
+    ],
 )
 def test_a_configuration_from_elsewhere_is_named(tmp_path, field, value):
     folder = write_run(tmp_path / "foreign", SHORT)

@@ -7,6 +7,7 @@ episode's number. So the state of any deterministic environment is short and nee
 episode, and the actions taken in it so far.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,10 +17,16 @@ from gymnasium.spaces.utils import flatten, flatten_space
 from numpy.typing import ArrayLike, NDArray
 
 from shapo.envs.checks import checked_action, checked_state
+from shapo.envs.heartbeat import alive
 from shapo.envs.protocol import Step
+from shapo.words import BadInput
 
 CostFunction = Callable[[Any, Any, dict[str, Any]], ArrayLike]
 """(observation the step led to, action, info) -> cost, or a vector of several costs."""
+
+
+class CannotReplay(BadInput):
+    """An environment that does something else when its seed and actions are the same."""
 
 
 LONGEST = 100_000
@@ -67,13 +74,15 @@ class FromGymnasium:
         self._seeds = np.zeros(num_envs, np.int64)
         self._episode = np.zeros(num_envs, np.int64)
         self._actions: list[list[NDArray]] = [[] for _ in range(num_envs)]
+        self._obs = np.empty((num_envs, *self.observation_space.shape))
         self.reset(seed)
 
     def reset(self, seed: int) -> NDArray[np.float64]:
         """Begin new episodes, environment i's first one as Gymnasium's `reset(seed=seed + i)`."""
         self._seeds = seed + np.arange(self.num_envs)
         self._episode[:] = 0
-        return np.stack([self._begin(i) for i in range(self.num_envs)])
+        self._obs = np.stack([self._begin(i) for i in range(self.num_envs)])
+        return self._obs.copy()
 
     def step(self, action: NDArray) -> Step:
         """Step each environment; actions beyond a Box's bounds are clipped to them."""
@@ -97,11 +106,12 @@ class FromGymnasium:
         for i in np.flatnonzero(terminated | truncated):
             self._episode[i] += 1
             obs[i] = self._begin(int(i))
+        self._obs = obs.copy()
         cost = cost[:, 0] if self.num_costs == 1 else cost
         return Step(obs, reward, cost, terminated, truncated, last_obs)
 
     def get_state(self) -> dict[str, NDArray]:
-        """Seeds, episode numbers, and the actions of the current episodes, padded to the longest."""
+        """Seeds, episode numbers, the actions of the current episodes, padded to the longest, and where they led."""
         lengths = np.array([len(taken) for taken in self._actions])
         actions = np.zeros(
             (self.num_envs, lengths.max(), *(self.action_space.shape or ())),
@@ -115,17 +125,27 @@ class FromGymnasium:
             "episode": self._episode.copy(),
             "length": lengths,
             "actions": actions,
+            "obs": self._obs.copy(),
         }
 
     def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
-        """Play the current episodes again up to where `get_state()` was asked."""
-        checked_state(self.id, self.num_envs, state, ("seed", "episode", "length", "actions"))
+        """Play the current episodes again up to where `get_state()` was asked; CannotReplay if they lead elsewhere."""
+        names = ("seed", "episode", "length", "actions", "obs")
+        checked_state(self.id, self.num_envs, state, names)
         self._seeds[:], self._episode[:] = state["seed"], state["episode"]
         obs = np.stack([self._begin(i) for i in range(self.num_envs)])
         for i, env in enumerate(self._envs):
             for action in state["actions"][i, : state["length"][i]]:
                 obs[i] = self._flat(env.step(self._native_action(action))[0])
                 self._actions[i].append(action.copy())
+                alive()
+            if not np.array_equal(obs[i], state["obs"][i], equal_nan=True):
+                raise CannotReplay(
+                    f"{self.id} cannot be resumed: begun again with the seed of its episode and given the same "
+                    f"{state['length'][i]} actions, environment {i} shows another observation; it must depend on "
+                    "nothing else, so look for what it carries from one episode to the next, or draws from elsewhere"
+                )
+        self._obs = obs.copy()
         return obs
 
     def render(self, index: int = 0, width: int = 480, height: int = 480) -> NDArray[np.uint8]:
@@ -136,9 +156,10 @@ class FromGymnasium:
         return frame
 
     def close(self) -> None:
-        """Close every environment."""
-        for env in self._envs:
-            env.close()
+        """Close every environment, also those after one that cannot be closed."""
+        with contextlib.ExitStack() as stack:
+            for env in self._envs:
+                stack.callback(env.close)
 
     @property
     def _discrete(self) -> bool:

@@ -166,7 +166,7 @@ class Experiment:
         return -(-self.steps // self.batch_steps)
 
     def __post_init__(self):
-        """Fill in what was published, and raise ValueError, naming the choice, unless every choice makes sense."""
+        """Fill in what was published, and raise BadInput, naming the choice, unless every choice makes sense."""
         of = kinds(type(self))
         self._set({name: of[name].normal(name, getattr(self, name)) for name in DECISIVE})
         self._set({"env": canonical(self.env)})

@@ -8,9 +8,14 @@ import ast
 import functools
 import importlib
 import inspect
+import os
 import shlex
+import sys
+import types
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+
+from shapo.words import BadInput
 
 CUSTOM = "custom: "
 """How the description of a thing without a name begins."""
@@ -41,6 +46,14 @@ def is_custom(name: str) -> bool:
     return name.startswith(CUSTOM)
 
 
+def code_in(names: Mapping[str, str]) -> dict[str, str]:
+    """Those of an experiment's names that are code, which is imported when they are used.
+
+    Not only what `parse` knows: of an id such as `module:Maze-v0`, too, Gymnasium imports the module.
+    """
+    return {choice: name for choice, name in names.items() if ":" in name and not is_custom(name)}
+
+
 def parse(text: str) -> Name | None:
     """The parts of `module:factory(key=literal)`; None if the text is no such name."""
     module, colon, rest = text.partition(":")
@@ -60,7 +73,7 @@ def _keywords(text: str, arguments: str) -> dict[str, Any]:
     except (SyntaxError, ValueError):
         found = {None: None}
     if None in found:
-        raise ValueError(
+        raise BadInput(
             f"{text}: between the brackets only key=value may stand, each value a number, a text or a tuple of them"
         )
     return {str(key): value for key, value in found.items()}
@@ -73,36 +86,46 @@ def spelled(text: str) -> str:
 
 
 def require_named(names: Mapping[str, str]) -> None:
-    """Raise ValueError if code that only a file names would be used; `names` are by option."""
-    for option, name in names.items():
-        # Gymnasium imports what stands before a colon, too.
-        if isinstance(name, Recorded) and ":" in name and not is_custom(name):
-            wanted = f"--{option.replace('_', '-')} {shlex.quote(name)}"
-            raise ValueError(f"this run uses {name}; add {wanted} to say that you trust it")
+    """Raise BadInput if code that only a file names would be used; `names` are by choice."""
+    for choice, name in code_in(names).items():
+        if isinstance(name, Recorded):
+            wanted = f"--{choice.replace('_', '-')} {shlex.quote(name)}"
+            raise BadInput(f"this run uses {name}; add {wanted} to say that you trust it")
+
+
+def look_here() -> None:
+    """Find a user's own modules where the command is given; behind all else, so that none can pose as another."""
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.append(here)
+
+
+def _module(name: str) -> types.ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        look_here()
+        return importlib.import_module(name)
 
 
 def load(text: str) -> Callable[..., Any]:
-    """What a name stands for, with its keywords filled in; imports its module. ValueError says what is wrong."""
+    """What a name stands for, with its keywords filled in; imports its module. BadInput says what is wrong."""
     name = parse(text)
     if name is None:
-        raise ValueError(f"{text}: write it as module:factory or module:factory(key=value, …)")
+        raise BadInput(f"{text}: write it as module:factory or module:factory(key=value, …)")
     if isinstance(text, Recorded):
-        raise ValueError(
-            f"{text} is named by a file only; name it yourself to say that you trust it"
-        )
+        raise BadInput(f"{text} is named by a file only; name it yourself to say that you trust it")
     try:
-        found: Any = importlib.import_module(name.module)
-        found = functools.reduce(getattr, name.path.split("."), found)
+        found: Any = functools.reduce(getattr, name.path.split("."), _module(name.module))
     except ImportError as error:
-        raise ValueError(f"{text}: cannot import {name.module} ({error})") from None
+        raise BadInput(f"{text}: cannot import {name.module} ({error})") from None
     except AttributeError:
-        raise ValueError(f"{text}: there is no {name.path} in {name.module}") from None
+        raise BadInput(f"{text}: there is no {name.path} in {name.module}") from None
     if not callable(found):
-        raise ValueError(f"{text}: {name.path} is a {type(found).__name__}; it cannot be called")
+        raise BadInput(f"{text}: {name.path} is a {type(found).__name__}; it cannot be called")
     try:
         inspect.signature(found).bind_partial(**name.keywords)
     except TypeError as error:
-        raise ValueError(f"{text}: {error}") from None
+        raise BadInput(f"{text}: {error}") from None
     return functools.partial(found, **name.keywords) if name.keywords else found
 
 
@@ -119,5 +142,5 @@ def make(text: str, **offered: Any) -> Any:
     try:
         asked.bind(**accepted)
     except TypeError as error:
-        raise ValueError(f"{text}: {error}; give it in brackets, {text}(key=value)") from None
+        raise BadInput(f"{text}: {error}; give it in brackets, {text}(key=value)") from None
     return factory(**accepted)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
@@ -115,6 +116,7 @@ def picture(base: Side, other: Side, path: Path) -> None:
     """Learning curves of return and cost, and return against cost rate; a row for each cost."""
     experiment = base.runs[0].experiment
     rows = len(experiment.cost_limit)
+    matplotlib.use("agg")
     with style.house_style():
         figure, axes = plt.subplots(rows, 3, figsize=(9.0, 2.7 * rows), squeeze=False)
         for (returns, costs, plane), (cost, rate, *_), limit in zip(
@@ -140,7 +142,7 @@ def picture(base: Side, other: Side, path: Path) -> None:
         figure.suptitle(_title(base))
         if lines := missing(base, other):
             style.margin_note(figure, "\n".join(lines))
-        figure.savefig(path)
+        style.write(figure, path)
         plt.close(figure)
 
 

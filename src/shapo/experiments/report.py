@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shapo.experiment import Experiment
 from shapo.experiments.curves import mean_curve
 from shapo.experiments.groups import Group, comparisons, grouped
+from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
 from shapo.runs.reading import Runs, names, read_episodes, read_runs
 
@@ -49,7 +50,8 @@ def write(folders: Sequence[str | Path], out: Path, title: str) -> Runs:
     found = read_runs(*folders)
     if not found.runs and not found.skipped:
         raise ValueError(f"{' '.join(map(str, folders))}: no run in there")
-    out.write_text(page(found, title), "utf-8")
+    # A folder's name may be no text at all.
+    write_atomically(Path(out), page(found, title).encode("utf-8", "backslashreplace"))
     return found
 
 

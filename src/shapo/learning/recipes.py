@@ -24,6 +24,7 @@ from shapo.rules.gradients import Gradient, Plain, Sam, Shapo
 from shapo.rules.multipliers import Ascent, Pid
 from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha, Schedule
 from shapo.rules.steps import FisherSolver
+from shapo.words import BadInput
 
 
 def pessimism(experiment: Experiment, action_size: int) -> float | Schedule:
@@ -107,7 +108,7 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
             return ppo_lagrangian(cost_limit=limit, multiplier=ascent, **clipped)
         case own:
             if experiment.gradient != "plain" and "gradient" not in asked_by(own):
-                raise ValueError(f"{own} takes no gradient rule; leave --gradient away")
+                raise BadInput(f"{own} takes no gradient rule; leave --gradient away")
             return _own(own, gradient=rule, cost_limit=limit)
 
 
@@ -132,7 +133,7 @@ def critics(experiment: Experiment) -> Critics:
 def _own(name: str, **offered: Any) -> Algorithm:
     made = make(name, **offered)
     if not isinstance(made, Algorithm):
-        raise ValueError(
+        raise BadInput(
             f"{name} returned a {type(made).__name__}, which is no algorithm: that has init, update and environment"
         )
     return made
@@ -141,5 +142,5 @@ def _own(name: str, **offered: Any) -> Algorithm:
 def _callable(name: str, what: str) -> Any:
     made = make(name)
     if not callable(made):
-        raise ValueError(f"{name} returned a {type(made).__name__}, which is no {what}")
+        raise BadInput(f"{name} returned a {type(made).__name__}, which is no {what}")
     return made

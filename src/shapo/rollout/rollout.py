@@ -29,14 +29,19 @@ from shapo.rollout.messages import (
     State,
     Wrap,
 )
-from shapo.rollout.processes import WorkerProcess, available_cores, start
+from shapo.rollout.processes import WorkerProcess, available_cores, start, stop
 from shapo.rollout.sharing import SLOTS, Shape, Shared, anonymous_file, share
 from shapo.rollout.task import Task
 from shapo.rollout.worker import env_seed
 from shapo.types import Batch, Episodes
+from shapo.words import BadInput
 
 PATIENCE = 300.0
 """Seconds without a single environment step after which a worker counts as stuck."""
+
+
+CLOSING = 10.0
+"""Seconds that environments get to close; then they are killed."""
 
 
 class RolloutError(RuntimeError):
@@ -159,13 +164,14 @@ class Rollout:
         )
 
     def close(self) -> None:
-        """End every worker and free the shared memory."""
+        """End every worker, have its environments closed, and free the shared memory."""
         for worker in self._workers:
             worker.pipe.close()
-        for worker in self._workers:
             # A worker in the middle of a batch would finish it first; nobody wants that batch any more.
-            worker.process.kill()
-            worker.process.wait()
+            worker.process.terminate()
+        deadline = time.monotonic() + CLOSING
+        for worker in self._workers:
+            stop(worker, deadline - time.monotonic())
         self._workers = []
         self._shared = None
         if self._memory >= 0:
@@ -222,7 +228,7 @@ class Rollout:
             raise self._error(worker, f"stopped: its worker process {how}") from None
         if isinstance(reply, Failed):
             if reply.bad_input:
-                raise ValueError(reply.reason)
+                raise BadInput(reply.reason)
             raise RolloutError(f"{reply.reason}; log: {self._log}")
         return reply
 

@@ -9,6 +9,7 @@ from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import is_custom, load, parse, require_named
 from shapo.experiment.names import IGNORES_COST
+from shapo.words import BadInput
 
 EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
@@ -33,7 +34,7 @@ class Task:
         choice = self.experiment
         env = self._make(num_envs, seed)
         if env.num_costs != len(choice.cost_limit):
-            raise ValueError(
+            raise BadInput(
                 f"{choice.env} has {env.num_costs} cost signals but cost_limit is {choice.cost_limit}; "
                 "give one limit per cost signal"
             )
@@ -44,7 +45,7 @@ class Task:
         source = self.factory or _named(choice.env)
         if choice.cost != "own":
             if not envs.takes_cost(source):
-                raise ValueError(
+                raise BadInput(
                     f"{choice.env} has its own cost; --cost is for Gymnasium environments and factories of single ones"
                 )
             return envs.make(source, num_envs, seed, cost=load(choice.cost))
@@ -63,8 +64,6 @@ class Task:
 def _named(env: str) -> EnvFactory | str:
     """What `module:factory` stands for; an id, which may have a colon too, as it is."""
     if is_custom(env):
-        raise ValueError(
-            f"the environment was a Python object, {env}; only Python can pass it again"
-        )
+        raise BadInput(f"the environment was a Python object, {env}; only Python can pass it again")
     require_named({"env": env})
     return load(env) if parse(env) else env

@@ -3,7 +3,9 @@
 Its own program rather than a `multiprocessing` child, so that a user's script is not run a second time in it.
 """
 
+import contextlib
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
@@ -14,6 +16,8 @@ from multiprocessing.connection import Connection
 
 import cloudpickle
 
+from shapo.envs.gymnasium_in import CannotReplay
+from shapo.envs.heartbeat import heard_by
 from shapo.envs.protocol import BatchEnv
 from shapo.rollout.acting import ActionScale
 from shapo.rollout.collector import Collector, NotFinite
@@ -86,7 +90,8 @@ class Worker:
                 case Reset():
                     self._collector.reset(self._first_seed)
                 case Restore(state):
-                    self._collector.set_state(state)
+                    with heard_by(self._beat):
+                        self._collector.set_state(state)
                 case Collect() as order:
                     self._connection.send(self._collect(order))
 
@@ -96,6 +101,17 @@ class Worker:
         if isinstance(error, NotFinite):
             return f"environment {self._env.id} with seed {first + error.env} {error}"
         return f"environment {self._env.id} with seeds {first} to {last} raised {_one_line(error)}"
+
+    def close(self) -> None:
+        """Have the environments free what they hold; what goes wrong there is for the log alone."""
+        try:
+            self._env.close()
+        except Exception:
+            traceback.print_exc()
+
+    def _beat(self) -> None:
+        if self._shared is not None:
+            self._shared.heartbeat[self._hello.index] += 1
 
     def _take(self, env: BatchEnv) -> None:
         self._env = env
@@ -118,13 +134,7 @@ class Worker:
         begin = time.perf_counter()
         columns = slice(self._hello.envs.start, self._hello.envs.stop)
         rows = Batch._make(field[:, columns] for field in self._shared.batches[order.slot])
-        beat = self._shared.heartbeat
-        index = self._hello.index
-
-        def alive() -> None:
-            beat[index] += 1
-
-        episodes = self._collector.collect(order.actor, order.iteration, rows, alive)
+        episodes = self._collector.collect(order.actor, order.iteration, rows, self._beat)
         state = self._collector.get_state()
         return Collected(episodes, state, time.perf_counter() - begin)
 
@@ -136,18 +146,21 @@ def _one_line(error: Exception) -> str:
 def main(pipe: int, memory: int, parent: int) -> None:
     """Serve until the parent hangs up; `pipe` and `memory` are inherited file descriptors."""
     die_with(parent)
+    faulthandler.enable()  # a crash in somebody's C code leaves its place in the log
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(pipe)
     worker = None
     hello: Hello = connection.recv()
     try:
         worker = Worker(hello, connection, memory)
+        signal.signal(signal.SIGTERM, _leave)
         worker.serve()
     except (EOFError, ConnectionError):
         pass
     except Exception as error:
         traceback.print_exc()
-        if isinstance(error, CannotWrap) or (worker is None and isinstance(error, ValueError)):
+        refused = isinstance(error, CannotWrap | CannotReplay)
+        if refused or (worker is None and isinstance(error, ValueError)):
             failed = Failed(str(error), bad_input=True)
         elif worker:
             failed = Failed(worker.describe(error), bad_input=False)
@@ -155,5 +168,14 @@ def main(pipe: int, memory: int, parent: int) -> None:
             failed = Failed(
                 f"environment {hello.env} cannot be made: {_one_line(error)}", bad_input=False
             )
-        connection.send(failed)
+        with contextlib.suppress(OSError):
+            connection.send(failed)
         raise SystemExit(1) from None
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if worker:
+            worker.close()
+
+
+def _leave(number: int, frame: object) -> None:
+    raise SystemExit

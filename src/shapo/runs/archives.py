@@ -49,7 +49,15 @@ def read_archive(path: Path) -> list[Run]:
         lines = gzip.decompress(path.read_bytes()).decode().splitlines()
         contents = [json.loads(line) for line in lines]
         return [_unpacked(path, content) for content in contents]
-    except (OSError, EOFError, KeyError, TypeError, ValueError) as error:
+    except (
+        OSError,
+        EOFError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         raise BadConfig(f"{path.name} is not an archive of runs ({error})") from None
 
 

@@ -1,15 +1,16 @@
 """`config.json`: what was asked of a run, read without believing it."""
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import Recorded
+from shapo.runs.files import Damaged, read_json
+from shapo.words import BadInput
 
 
-class BadConfig(ValueError):
+class BadConfig(BadInput):
     """A file that is not the configuration of a run, or not of this version; the message says why."""
 
 
@@ -24,11 +25,11 @@ class Config(NamedTuple):
 
 def read_config(path: Path) -> Config:
     """The configuration in a file; raises `BadConfig`."""
+    if not path.exists():
+        raise BadConfig(f"{path.name} is missing")
     try:
-        content = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise BadConfig(f"{path.name} is missing") from None
-    except ValueError as error:
+        content = read_json(path)
+    except Damaged as error:
         raise BadConfig(f"{path.name} is not a run's config ({error})") from None
     return config_of(content, path.name)
 
@@ -40,6 +41,9 @@ def config_of(content: Any, file: str) -> Config:
         custom = {str(name): str(text) for name, text in content.get("custom", {}).items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadConfig(f"{file} is not a run's config ({error})") from None
+    for name, value in choices.items():
+        if isinstance(value, str) and not value.isprintable():
+            raise BadConfig(f"{file} is not a run's config ({name} cannot be {value!r})")
     return Config(_experiment(file, choices, version), custom, version)
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.runs.files import Damaged
 from shapo.runs.tables import read_columns
 
 FINAL_SHARE = 0.1
@@ -55,12 +56,12 @@ def known_mean(values: NDArray[np.float64]) -> float:
 
 
 def read_history(path: Path) -> History:
-    """The history in a `progress.csv`; empty if there is none yet, ValueError if it is damaged."""
+    """The history in a `progress.csv`; empty if there is none yet, raises `Damaged`."""
     if not path.exists():
         return History({})
     try:
         columns = read_columns(path)
     except ValueError as error:
         reason = str(error).splitlines()[0]
-        raise ValueError(f"{path.name} cannot be read: {reason}") from None
+        raise Damaged(f"{path} cannot be read: {reason}") from None
     return History({name: np.array(values, float) for name, values in columns.items()})

@@ -16,6 +16,7 @@ from shapo.runs.archives import SUFFIX, read_archive
 from shapo.runs.config import read_config
 from shapo.runs.folder import Run
 from shapo.runs.history import History, read_history
+from shapo.runs.integrity import altered, check_inside
 
 FILES = ("config.json", "progress.csv", "episodes.csv")
 NEEDED = ("iteration", "steps")
@@ -77,7 +78,7 @@ def _candidates(folders: Iterable[str | Path]) -> list[Path]:
                 below.clear()
                 found.setdefault(Path(place).resolve(), Path(place))
             for name in files:
-                if name.endswith(SUFFIX):
+                if name.endswith(SUFFIX) and not (Path(place) / name).is_symlink():
                     found.setdefault((Path(place) / name).resolve(), Path(place) / name)
     return sorted(found.values())
 
@@ -89,12 +90,15 @@ def _suggestion(missing: Path) -> str:
 
 
 def _read_run(folder: Path) -> Run:
+    check_inside(folder)
     run = Run(folder, *read_config(folder / "config.json"))
     try:
         run = run.now()
         _check(run.history)
     except ValueError as error:
         raise ValueError(f"failed: {run.failure}" if run.failure else error) from None
+    if problems := altered(folder):
+        raise ValueError("; ".join(problems))
     return run
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import warnings
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
@@ -50,8 +51,11 @@ def run(options: argparse.Namespace) -> None:
     """Play and print."""
     from shapo.evaluate import evaluate, task_of
     from shapo.runs.folder import Run
+    from shapo.runs.resuming import changed_versions
 
     trained = Run.open(options.run)
+    for note in changed_versions(trained):
+        warnings.warn(note, stacklevel=1)
     policy, build = trained.policy, task_of(trained, options.env, options.cost).build
     env = options.env or trained.environment
     kinds = {"mean action": False, "sampled action": True}

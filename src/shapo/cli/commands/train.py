@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
-from shapo.words import real_number
+from shapo.words import BadInput, real_number
 
 EXAMPLES = """\
 examples:
@@ -16,6 +16,8 @@ examples:
       Your own environment: the class or function Maze in mytasks.py.
   shapo train --resume runs/ant
       Go on where a run was stopped; the files end up as if it never had been.
+  shapo train --resume runs/maze --env mytasks:Maze
+      Likewise with code of your own, which no folder has imported by itself.
 
 Options that are not given take the published value for the environment and algorithm; the number in brackets is the
 one used where nothing else was published. A run's folder holds config.json, progress.csv (a row per iteration),
@@ -31,6 +33,10 @@ def describe(parser: Parser) -> None:
     parser.add_argument(
         "--resume", type=Path, metavar="RUN", help="continue the run in this folder"
     )
+    parser.add_argument(
+        "--restart", type=Path, metavar="RUN",
+        help="begin the run in this folder anew; what is there is kept in its folder `aside`",
+    )  # fmt: skip
     parser.add_argument("--wandb", metavar="PROJECT", help="also record to Weights & Biases")
     parser.add_argument(
         "--patience", type=real_number, default=300.0, metavar="SECONDS",
@@ -42,18 +48,25 @@ def describe(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Train, watched by a person or by nobody."""
     from shapo.experiment import Experiment
+    from shapo.experiment.extensions import require_named
     from shapo.runs.folder import Run
     from shapo.runs.panel import screen
     from shapo.runs.recorders import Recorder, WeightsAndBiases
-    from shapo.training import default_folder, tensorboard, train
+    from shapo.training import default_folder, how_to_continue, tensorboard, train
 
     choices = experiment_choices(options)
-    resume = "resume" in options
+    named = [name for name in ("resume", "restart", "out") if name in options]
+    resume = bool(named) and named != ["out"]
+    if len(named) > 1:
+        raise BadInput(f"--{named[0]} names the run's folder already; leave --{named[1]} away")
     if resume:
-        if "out" in options:
-            raise ValueError("--resume names the run's folder already; leave --out away")
-        folder = options.resume
-        experiment = Run.open(folder).experiment.replace(**choices)
+        folder = vars(options)[named[0]]
+        begun = Run.open(folder)
+        experiment = begun.experiment.replace(**choices)
+        require_named(experiment.names())
+        begun.require_same(experiment, {})
+        if "restart" in options:
+            print(f"aside={begun.set_aside()}")
     else:
         experiment = Experiment(**choices)
         warn_of_idle(choices, [experiment])
@@ -62,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
     def recorders(run: Run, first: int) -> list[Recorder]:
         records = tensorboard(run, first)
         if "wandb" in options:
-            records.append(WeightsAndBiases(options.wandb, run.folder, experiment))
+            records.append(WeightsAndBiases(options.wandb, run))
         return records
 
     try:
@@ -76,5 +89,6 @@ def run(options: argparse.Namespace) -> None:
                 patience=options.patience,
             )
     except KeyboardInterrupt as error:
-        raise type(error)(f"stopped; continue with: shapo train --resume {folder}") from None
+        command = how_to_continue(folder, experiment)
+        raise type(error)(f"stopped; continue with: {command}") from None
     print(f"run={folder}")

@@ -19,7 +19,7 @@ from shapo.experiments.figures.figure import (
 )
 from shapo.experiments.figures.registry import FIGURES
 from shapo.runs.reading import Runs, read_runs
-from shapo.words import nearest
+from shapo.words import nearest, printable
 
 
 class NothingToDraw(Exception):
@@ -55,7 +55,7 @@ def make(names: Sequence[str], order: Order) -> None:
         _train(chosen, order, found)
         found = _read(order.runs)
     for folder, reason in found.skipped:
-        print(f"skipped {folder}: {reason}")
+        print(printable(f"skipped {folder}: {reason}"))
     empty = [figure.name for figure in chosen if not _draw(figure, order, found)]
     if empty:
         raise NothingToDraw(

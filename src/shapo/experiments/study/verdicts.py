@@ -73,4 +73,4 @@ def _compared(contrast: Contrast, ours: NDArray, theirs: NDArray) -> Finding:
     test = stats.ttest_rel(ours, theirs) if paired else stats.ttest_ind(ours, theirs, equal_var=False)  # fmt: skip
     low, high = test.confidence_interval(0.95)
     estimate = Interval(float(ours.mean() - theirs.mean()), float(low), float(high))
-    return Finding(contrast, ours, theirs, paired, estimate, float(test.pvalue))
+    return Finding(contrast, ours, theirs, paired, estimate, float(np.asarray(test)[1]))

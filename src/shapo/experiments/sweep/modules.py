@@ -5,6 +5,7 @@ import sysconfig
 from pathlib import Path
 
 from shapo.experiment import Experiment
+from shapo.experiment.extensions import code_in, look_here
 from shapo.experiments.sweep.mirror import Changes, Part
 
 
@@ -13,11 +14,9 @@ def sources(experiment: Experiment) -> Changes:
 
     Nothing for names of ours, nor for what is installed: that must be installed on every machine.
     """
-    modules = {
-        name.partition(":")[0].partition(".")[0]
-        for name in experiment.names().values()
-        if ":" in name
-    }
+    look_here()
+    names = code_in(experiment.names()).values()
+    modules = {name.partition(":")[0].partition(".")[0] for name in names}
     return Changes([part for module in sorted(modules) for part in _files(module)], [])
 
 

@@ -9,8 +9,11 @@ from shapo import envs
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import load, parse
 from shapo.experiments.sweep.naming import run_names
+from shapo.runs.checkpoints import iterations
 from shapo.runs.folder import Run, is_free
+from shapo.runs.integrity import altered
 from shapo.runs.reading import series
+from shapo.words import printable
 
 
 class Job(NamedTuple):
@@ -62,11 +65,11 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
         else _going_on(there[essence], each)
         for essence, each in wanted.items()
     ]
-    return Plan(jobs, notes)
+    return Plan(jobs, [printable(note) for note in notes])
 
 
 def _require_known(experiments: Sequence[Experiment]) -> None:
-    """Raise ValueError, before anything is started, if a name leads nowhere."""
+    """Raise BadInput, before anything is started, if a name leads nowhere."""
     for env in {each.env for each in experiments}:
         envs.canonical(env)
     for name in {name for each in experiments for name in each.names().values() if parse(name)}:
@@ -99,10 +102,11 @@ def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
 
 
 def _iterations(run: Run) -> int:
-    """Iterations that need not be repeated."""
+    """Iterations that need not be repeated; none of a damaged run, which will say so when it is to go on."""
+    if altered(run.folder):
+        return 0
     table = run.folder / "progress.csv"
     rows = max(table.read_bytes().count(b"\n") - 1, 0) if table.exists() else 0
-    found = (run.folder / "checkpoints").glob("[0-9]*.safetensors")
-    checkpoints = [int(path.stem) for path in found]
+    checkpoints = iterations(run.folder / "checkpoints")
     # Somebody short of disk may have thrown the checkpoints of a finished run away.
     return min(rows, max(checkpoints) + 1) if checkpoints else rows

@@ -15,6 +15,7 @@ from shapo.experiments.sweep.pace import Pace
 from shapo.experiments.sweep.plan import Job, Plan, plan
 from shapo.experiments.sweep.screen import Screen, plan_table, screen, summary
 from shapo.rollout.processes import available_cores
+from shapo.runs.files import write_atomically
 
 ENGINES = ("local", "ray")
 ATTEMPTS = {"bad input": 1, "error": 2, "lost": 10}
@@ -138,7 +139,7 @@ class Sweep:
             return
         self._failed[name] = failure
         if job.folder.is_dir():
-            _failure_file(job).write_text(failure.reason + "\n", "utf-8")
+            write_atomically(_failure_file(job), f"{failure.reason}\n".encode(errors="replace"))
 
     def _show(self) -> None:
         names = [*self._started, *(job.name for job in self._waiting)]
