@@ -45,4 +45,8 @@ def too_fast(obs, action, info, limit=4.0):
     return float(abs(obs[2]) > limit)
 
 
+def nothing():
+    """No rule at all."""
+
+
 NOT_A_FACTORY = 3

@@ -11,6 +11,7 @@ from shapo.experiment.extensions import CUSTOM, is_custom, make, parse, require_
 from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.folder import Run
 from shapo.runs.policies import Policy
+from shapo.words import BadInput
 
 SEEDS = 4_000_000_000
 """Evaluation draws its environment seeds from here on, above those of training."""
@@ -65,7 +66,7 @@ def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = No
     named = {"env": env if isinstance(env, str) else None, "cost": cost}
     experiment = run.experiment.replace(**{key: name for key, name in named.items() if name})
     if env is None and is_custom(experiment.env):
-        raise ValueError(
+        raise BadInput(
             f"{run.folder} was trained on a Python object, {experiment.env.removeprefix(CUSTOM)}: name an environment "
             "with --env, or pass the object in Python, shapo.evaluate.task_of(run, env)"
         )
@@ -79,7 +80,7 @@ def _wrapper(policy: Policy) -> Wrapper | None:
         return None
     name = parse(policy.wrapper)
     if name is None or f"{name.module}:{name.path}" not in WRAPPERS:
-        raise ValueError(
+        raise BadInput(
             f"the policy for {policy.env} acts in an environment changed by {policy.wrapper}: evaluate it in Python, "
             "with an environment of that kind"
         )
@@ -100,7 +101,7 @@ def evaluate(
     short ones. An environment whose episode is cut after `max_steps` plays no other, for it could not begin one.
     """
     if episodes < 1:
-        raise ValueError(f"episodes is {episodes}; at least one is needed")
+        raise BadInput(f"episodes is {episodes}; at least one is needed")
     num_envs = min(episodes, SIDE_BY_SIDE)
     left = np.array([len(share) for share in np.array_split(np.arange(episodes), num_envs)])
     env = build(num_envs, first_seed(seed))
@@ -157,7 +158,7 @@ def film(
 def first_seed(seed: int) -> int:
     """Where the environment seeds of an evaluation begin."""
     if not 0 <= seed <= LAST_SEED:
-        raise ValueError(f"seed is {seed}; an evaluation's seed is between 0 and {LAST_SEED:,}")
+        raise BadInput(f"seed is {seed}; an evaluation's seed is between 0 and {LAST_SEED:,}")
     return SEEDS + STRIDE * seed
 
 

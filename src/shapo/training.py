@@ -35,7 +35,7 @@ from shapo.runs.recorders import Recorder, TensorBoard
 from shapo.runs.resuming import Start, where_to_go_on
 from shapo.runs.stopwatch import Stopwatch
 from shapo.runs.writing import RunWriter
-from shapo.words import folder_name
+from shapo.words import BadInput, folder_name
 
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
@@ -150,7 +150,7 @@ def _as_it_is(
     ):
         if passed is None and is_custom(name):
             described = name.removeprefix(CUSTOM)
-            raise ValueError(
+            raise BadInput(
                 f"{argument} was a Python object, {described}: pass the same again, shapo.train(…, {argument}=…)"
             )
     require_named(experiment.names())

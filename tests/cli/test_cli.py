@@ -2,11 +2,12 @@
 
 import dataclasses
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import hostile
+import numpy as np
 import pytest
 from gymnasium import Env
 from rich.console import Console
@@ -101,6 +102,14 @@ def test_a_choice_that_does_nothing_is_said_to(capsys, tmp_path, monkeypatch, wo
     *warnings, last = error.splitlines()
     assert "unknown environment" in last and len(warnings) == bool(said)
     assert all(line.startswith("shapo: warning: ") and said in line for line in warnings)
+
+
+def test_a_fault_of_ours_is_not_called_bad_input(capsys, monkeypatch):
+    """A ValueError that nobody raised on purpose: NumPy's, say."""
+    monkeypatch.setattr(algos, "run", lambda options: np.zeros(2).reshape(3))
+    code, _, error = shapo(capsys, "algos")
+    assert code == 1 and error.startswith("shapo: ValueError: cannot reshape")
+    assert error.endswith("(--debug shows where)\n")
 
 
 def test_debug_shows_where(capsys):
@@ -199,18 +208,14 @@ def test_one_episode_is_still_json(capsys, run, monkeypatch):
 
 @pytest.mark.parametrize("command", ["evaluate", "play", "train --resume"])
 def test_the_code_that_a_folder_names_is_not_imported_unless_asked(
-    capsys, run, tmp_path, monkeypatch, command
+    capsys, tmp_path, monkeypatch, command
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "trap.py").write_text("raise SystemExit('the folder was believed')")
-    folder = shutil.copytree(run[0], tmp_path / "run")
-    config = json.loads((folder / "config.json").read_text())
-    config["experiment"]["env"] = "trap:Toy"
-    (folder / "config.json").write_text(json.dumps(config))
-    said = "this run uses toy_env:Toy; add --env toy_env:Toy to say that you trust it"
-    assert shapo(capsys, *command.split(), run[0]) == (2, "", f"shapo: {said}\n")
+    folder = hostile.write_run(tmp_path / "run", hostile.EXPERIMENT.replace(env="trap:Toy"))
     code, out, error = shapo(capsys, *command.split(), folder)
-    assert code == 2 and not out and error.count("\n") == 1 and "trap:Toy" in error
+    assert code == 2 and not out and error.count("\n") == 1
+    assert "this run uses trap:Toy; add --env trap:Toy to say that you trust it" in error
     assert "trap" not in sys.modules
 
 

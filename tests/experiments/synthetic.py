@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import importlib.metadata
 import json
 from pathlib import Path
 
@@ -9,12 +10,14 @@ import numpy as np
 
 from shapo.experiment import Experiment
 
+VERSION = importlib.metadata.version("shapo")
+
 
 def write_run(
     folder: Path,
     experiment: Experiment,
     iterations: int | None = None,
-    version: str = "0.1.0",
+    version: str = VERSION,
     skill: float = 1.0,
     seed: int | None = None,
     custom: dict[str, str] | None = None,

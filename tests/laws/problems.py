@@ -12,6 +12,7 @@ import numpy as np
 import oracle
 
 from shapo.learning.advantages import sides
+from shapo.rules.epochs import minibatches
 from shapo.rules.networks import Layer, Policy
 from shapo.rules.surrogates import Samples
 from shapo.types import Progress
@@ -65,7 +66,7 @@ def data(samples, advantage=None):
     return oracle.Data(*(np.asarray(array, float) for array in arrays))
 
 
-def minibatches(rows, size, epochs):
-    """The rows of each minibatch of each epoch of PPO; those that fill no minibatch sit this epoch out."""
-    lots = (jax.random.permutation(jax.random.fold_in(KEY, epoch), rows) for epoch in range(epochs))
-    return [np.asarray(lot)[: rows // size * size].reshape(-1, size) for lot in lots]
+def orders(rows, size, epochs):
+    """The rows of each minibatch of each epoch of PPO."""
+    keys = (jax.random.fold_in(KEY, epoch) for epoch in range(epochs))
+    return [np.asarray(minibatches(key, rows, size)) for key in keys]

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from shapo.algorithms import Cpo, Saute
+from shapo.algorithms import Cpo
 
 
 @functools.cache
@@ -28,9 +28,6 @@ class Compiled:
 
 
 def compiled(algorithm):
-    match algorithm:
-        case Saute(base=base):
-            return replace(algorithm, base=compiled(base))
-        case Cpo():
-            return Compiled(algorithm)
+    if isinstance(algorithm, Cpo):
+        return Compiled(algorithm)
     return replace(algorithm, step=Compiled(algorithm.step))

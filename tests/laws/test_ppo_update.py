@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import oracle
 import pytest
-from problems import ACT, KEY, OBS, data, flat, minibatches, policy, progress, samples
+from problems import ACT, KEY, OBS, data, flat, orders, policy, progress, samples
 
 from shapo.algorithms import ppo
 from shapo.rules.gradients import Plain, Sam, Shapo
@@ -45,7 +45,7 @@ def both(rule, epochs=2, stop_kl=1.0):
 
     adam = oracle.Adam(theta.size, MAX_NORM)
     theta, kl, epochs = oracle.ppo(
-        by_hand, theta, data(rows), minibatches(ROWS, SIZE, epochs),
+        by_hand, theta, data(rows), orders(ROWS, SIZE, epochs),
         rate=RATE * REMAINING, clip=CLIP, stop_kl=stop_kl, adam=adam,
     )  # fmt: skip
     return found, (theta, adam.m, adam.v, kl, epochs), adam
@@ -76,7 +76,7 @@ def test_these_epochs_clip_whatever_can_be_clipped():
 def test_these_worst_policies_are_shortened_or_not(rule, shortened):
     params = policy(hidden=HIDDEN)
     theta, batch = np.asarray(flat(params)), data(samples(params, rows=ROWS))
-    rows = batch[minibatches(ROWS, SIZE, 1)[0][0]]
+    rows = batch[orders(ROWS, SIZE, 1)[0][0]]
     by_hand = RULES[rule][1]
     fraction = by_hand.fraction(theta, rows, by_hand.ascent(theta, rows, CLIP))
     assert (0 < fraction < 1) == shortened

@@ -10,7 +10,7 @@ import numpy as np
 import oracle
 import pytest
 import shipped
-from problems import ACT, OBS, data, minibatches
+from problems import ACT, OBS, data, orders
 from shipped import CASES, EXPERIMENT, HIDDEN, ROWS
 
 from shapo.algorithms import AsReleased
@@ -119,7 +119,7 @@ def test_epochs_of_minibatches(updates, name, rule):
     update = Update(updates, name, rule)
     rows = climbed(name, update)
     theta, kl, epochs = oracle.ppo(
-        update.rule, update.start, rows, minibatches(ROWS, EXPERIMENT.ppo_minibatch, EXPERIMENT.ppo_epochs),
+        update.rule, update.start, rows, orders(ROWS, EXPERIMENT.ppo_minibatch, EXPERIMENT.ppo_epochs),
         rate=EXPERIMENT.ppo_rate, clip=EXPERIMENT.ppo_clip, stop_kl=EXPERIMENT.ppo_stop_kl,
         adam=oracle.Adam(update.start.size, max_norm=40.0),
     )  # fmt: skip

@@ -76,8 +76,12 @@ class TestYourOwn:
         [
             ({"gradient": "own_rules:Nothing"}, "there is no Nothing in own_rules"),
             ({"gradient": "own_rules:NOT_A_FACTORY"}, "is a int; it cannot be called"),
-            ({"gradient": "builtins:int"}, "returned a int, which is no gradient rule"),
-            ({"algo": "own_rules:LookAhead"}, "returned a LookAhead, which is no algorithm"),
+            ({"gradient": "builtins:int"}, "builtins:int: no signature found"),
+            ({"gradient": "own_rules:nothing"}, "returned a NoneType, which is no gradient rule"),
+            (
+                {"algo": "own_rules:LookAhead", "gradient": "plain"},
+                "returned a LookAhead, which is no algorithm",
+            ),
             ({"algo": "own_rules:timid"}, "own_rules:timid takes no gradient rule; leave --grad"),
             ({"gradient": Recorded("own_rules:LookAhead")}, "is named by a file only"),
         ],

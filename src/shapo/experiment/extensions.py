@@ -124,7 +124,7 @@ def load(text: str) -> Callable[..., Any]:
         raise BadInput(f"{text}: {name.path} is a {type(found).__name__}; it cannot be called")
     try:
         inspect.signature(found).bind_partial(**name.keywords)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise BadInput(f"{text}: {error}") from None
     return functools.partial(found, **name.keywords) if name.keywords else found
 

@@ -77,6 +77,14 @@ class Sam:
         return Slope(value, worst_grads, None, metrics)
 
 
+class Worst(NamedTuple):
+    """A policy nearby, and the slope there."""
+
+    divergence: Array
+    value: Array
+    grads: Tree
+
+
 @dataclass(frozen=True)
 class Shapo:
     """The gradient at the worst *policy* within KL `radius`: g̃ = ∇L(θ + ε), ε = U_F(∇L, radius).
@@ -102,18 +110,24 @@ class Shapo:
         value, grads = jax.value_and_grad(loss)(params)
         ascent = steepest(grads, metric, radius, tolerance=self.tolerance)
         here = behaviour.outputs(params)
+        # The first trial is nearly always the last, so its slope is measured in the same pass as its divergence.
         worst = backtrack(
             params,
             ascent.move,
-            evaluate=lambda candidate: behaviour.divergence(here, behaviour.outputs(candidate)),
-            accept=lambda divergence: divergence <= radius,
+            evaluate=lambda candidate: Worst(
+                behaviour.divergence(here, behaviour.outputs(candidate)),
+                *jax.value_and_grad(loss)(candidate),
+            ),
+            accept=lambda found: found.divergence <= radius,
             trials=self.trials,
         )
-        worst_value, worst_grads = jax.value_and_grad(loss)(worst.params)
+        found = worst.fraction > 0
+        worst_value = jnp.where(found, worst.found.value, value)
+        worst_grads = trees.where(found, worst.found.grads, grads)
         metrics = {
             "radius": radius,
             "alpha": implied_alpha(radius, jnp.asarray(progress.samples)),
-            "kl": jnp.where(worst.fraction > 0, worst.found, 0.0),
+            "kl": jnp.where(found, worst.found.divergence, 0.0),
             "increase": worst_value - value,
             "cosine": trees.cosine(grads, worst_grads),
             "fraction": worst.fraction,

@@ -13,6 +13,7 @@ from shapo.rules.gradients import Metrics
 from shapo.rules.multipliers import Ascent, Multiplier
 from shapo.rules.schedules import Schedule, now
 from shapo.types import Progress
+from shapo.words import BadInput
 
 
 class Objective(Protocol):
@@ -39,7 +40,7 @@ def as_limits(cost_limit: float | tuple[float, ...]) -> tuple[float, ...]:
     """One limit per cost signal; a plain number stands for one signal."""
     limits = cost_limit if isinstance(cost_limit, tuple) else (cost_limit,)
     if not limits or not all(isinstance(x, int | float) and x >= 0 for x in limits):
-        raise ValueError(
+        raise BadInput(
             f"cost_limit={cost_limit!r}: give a number >= 0, or a tuple of them, one per cost signal"
         )
     return limits

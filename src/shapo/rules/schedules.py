@@ -15,6 +15,7 @@ from jax.scipy.special import ndtr
 from scipy.special import ndtri
 
 from shapo.types import Progress
+from shapo.words import BadInput
 
 
 class Schedule(Protocol):
@@ -26,14 +27,14 @@ class Schedule(Protocol):
 
 
 def check_number(number: "float | Schedule", what: str, positive: bool = False) -> None:
-    """Raise ValueError unless it is a schedule, or finite and not negative (or even positive)."""
+    """Raise BadInput unless it is a schedule, or finite and not negative (or even positive)."""
     if callable(number):
         return
     if not isinstance(number, int | float):
-        raise ValueError(f"{what.format(repr(number))}: give a number, or a function of progress")
+        raise BadInput(f"{what.format(repr(number))}: give a number, or a function of progress")
     if not 0 <= number < float("inf") or (positive and number == 0):
         bound = "positive" if positive else "not negative"
-        raise ValueError(f"{what.format(repr(number))}: it must be finite and {bound}")
+        raise BadInput(f"{what.format(repr(number))}: it must be finite and {bound}")
 
 
 def now(number: "float | Schedule", progress: Progress) -> Array | float:
@@ -43,7 +44,7 @@ def now(number: "float | Schedule", progress: Progress) -> Array | float:
 
 def _check_alpha(alpha: float, owner: str) -> None:
     if not 0 < alpha < 0.5:
-        raise ValueError(
+        raise BadInput(
             f"{owner}(alpha={alpha!r}): a tail probability lies between 0 and 0.5, both excluded"
         )
 

@@ -244,12 +244,19 @@ def is_free(folder: Path) -> bool:
 def _write_config(folder: Path, experiment: Experiment, custom: Mapping[str, str]) -> None:
     config = {
         "version": importlib.metadata.version("shapo"),
+        "commit": _commit(),
         "id": secrets.token_hex(8),
         "experiment": dataclasses.asdict(experiment),
         "custom": dict(custom),
         "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
     }
     write_atomically(folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
+
+
+def _commit() -> str:
+    """The commit of the shapo that runs, where it was installed from a repository; else nothing."""
+    origin = importlib.metadata.distribution("shapo").read_text("direct_url.json")
+    return json.loads(origin or "{}").get("vcs_info", {}).get("commit_id", "")
 
 
 def _remove(path: Path) -> None:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
-from shapo.words import folder_name, whole_number
+from shapo.words import BadInput, folder_name, whole_number
 
 EXAMPLES = """\
 examples:
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
     from shapo.training import train
 
     if options.seeds < 1:
-        raise ValueError(f"--seeds is {options.seeds}; at least one is needed")
+        raise BadInput(f"--seeds is {options.seeds}; at least one is needed")
     choices = experiment_choices(options)
     kinds = [presets.experiment(**choices, gradient=gradient) for gradient in ("plain", "shapo")]
     warn_of_idle(choices, kinds)

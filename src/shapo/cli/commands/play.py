@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shapo.cli.parsing import Parser
 from shapo.cli.trained import add_environment_options
-from shapo.words import at_least_one, whole_number
+from shapo.words import BadInput, at_least_one, whole_number
 
 EXAMPLES = """\
 examples:
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     try:
         import imageio.v2 as imageio
     except ImportError:
-        raise ValueError(
+        raise BadInput(
             "play needs the package imageio; install it with: pip install 'shapo[video]'"
         ) from None
     from shapo.evaluate import film, task_of
@@ -79,10 +79,10 @@ def run(options: argparse.Namespace) -> None:
         with video:
             ended = _append(video, frames)
         if not unfinished.exists() or not unfinished.stat().st_size:
-            raise ValueError(f"{out}: the film could not be written; try another --size or a .gif")
+            raise BadInput(f"{out}: the film could not be written; try another --size or a .gif")
         unfinished.replace(out)
     except NotImplementedError:
-        raise ValueError(
+        raise BadInput(
             f"{options.env or trained.environment} has no render(), so it cannot be filmed"
         ) from None
     finally:
