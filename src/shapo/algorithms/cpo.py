@@ -32,7 +32,8 @@ from shapo.rules.geometry import backtrack
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
 from shapo.rules.objectives import as_limits
-from shapo.rules.steps import FisherSolver, check_positive, named
+from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.steps import FisherSolver, named
 from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
 from shapo.types import Progress
 from shapo.words import BadInput
@@ -53,7 +54,7 @@ class Mixture(NamedTuple):
     """RECOVERY, FREE or BOUND."""
 
 
-def best_mixture(q: Array, r: Array, s: Array, excess: Array, radius: float) -> Mixture:
+def best_mixture(q: Array, r: Array, s: Array, excess: Array, radius: Array | float) -> Mixture:
     """The minimum of gᵀx over bᵀx + excess ≤ 0 and ½ xᵀFx ≤ radius, from q = gᵀF⁻¹g, r = gᵀF⁻¹b, s = bᵀF⁻¹b.
 
     In the plane bᵀx = −c, x = −(c/s) F⁻¹b + y with bᵀy = 0, where y is the steepest descent that the rest of the
@@ -98,7 +99,7 @@ class Products(NamedTuple):
     """How much the true cost falls per unit of F⁻¹b."""
 
 
-def honest_mixture(products: Products, excess: Array, radius: float) -> Mixture:
+def honest_mixture(products: Products, excess: Array, radius: Array | float) -> Mixture:
     """The best step x = −(a F⁻¹g + β F⁻¹b) whose *kept* promise, a·kept_r + β·kept_s, covers the excess.
 
     The trust region is ½ zᵀKz ≤ radius with z = (a, β) and K = [[q, r], [r, s]], the reward falls by (q, r)·z, and the
@@ -129,7 +130,7 @@ class Subproblem(Protocol):
         """The excess of an episode's cost, in the unit of the cost loss."""
         ...
 
-    def mixture(self, products: Products, excess: Array, radius: float) -> Mixture:
+    def mixture(self, products: Products, excess: Array, radius: Array | float) -> Mixture:
         """How to combine the two natural gradients."""
         ...
 
@@ -142,7 +143,7 @@ class Exact:
         """Divided by the episode's length."""
         return excess / progress.episode_length
 
-    def mixture(self, products: Products, excess: Array, radius: float) -> Mixture:
+    def mixture(self, products: Products, excess: Array, radius: Array | float) -> Mixture:
         """`honest_mixture`."""
         return honest_mixture(products, excess, radius)
 
@@ -160,7 +161,7 @@ class Cpo:
     """CPO with a gradient rule for each of its two losses."""
 
     cost_limit: float
-    radius: float
+    radius: float | Schedule
     reward_gradient: Gradient = field(default_factory=Plain)
     cost_gradient: Gradient = field(default_factory=Plain)
     subproblem: Subproblem = field(default_factory=Exact)
@@ -169,10 +170,9 @@ class Cpo:
     margin_rate: float = 0.05
     """How fast the margin follows the excess, both in cost per episode."""
     environment: Wrapper | None = None
-    """What is made of the task's environment first; None: nothing."""
 
     def __post_init__(self):
-        check_positive(self.radius, "Cpo(radius={})")
+        check_number(self.radius, "Cpo(radius={})", positive=True)
 
     def init(self, params: Policy) -> Array:
         """The margin."""
@@ -182,7 +182,7 @@ class Cpo:
         self, params: Policy, state: Array, samples: Samples, progress: Progress, key: Array
     ) -> tuple[Policy, Array, Metrics]:
         """One constrained natural-gradient step."""
-        behaviour = policy_behaviour(samples.obs)
+        radius, behaviour = now(self.radius, progress), policy_behaviour(samples.obs)
         reward_loss = surrogate(samples, samples.reward_advantage)
         cost_loss = surrogate(samples, -samples.cost_advantage[:, 0])
         metric = self.solver.metric(samples, params)
@@ -208,7 +208,7 @@ class Cpo:
             r - trees.dot(reward_noise, natural_noise.x),
             s - trees.dot(cost_noise, natural_noise.x),
         )
-        mixture = self.subproblem.mixture(products, excess, self.radius)
+        mixture = self.subproblem.mixture(products, excess, radius)
         x = trees.add(trees.scale(-mixture.reward, natural_reward.x), natural_cost.x, -mixture.cost)
 
         here = behaviour.outputs(params)
@@ -222,7 +222,7 @@ class Cpo:
             accept=lambda found: (
                 ((found.reward_loss <= reward.value) | (excess > 0))
                 & (found.cost_loss - cost.value <= jnp.maximum(-excess, 0.0))
-                & (found.kl <= self.radius)
+                & (found.kl <= radius)
             ),
             trials=self.trials,
         )
@@ -244,7 +244,7 @@ class Cpo:
 def cpo(
     *,
     cost_limit: float | tuple[float, ...],
-    radius: float = 0.02,
+    radius: float | Schedule = 0.02,
     reward_gradient: Gradient = Plain(),
     cost_gradient: Gradient = Plain(),
     subproblem: Subproblem = Exact(),

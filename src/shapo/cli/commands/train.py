@@ -47,8 +47,8 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train, watched by a person or by nobody."""
-    from shapo.cli.trust import require_named
     from shapo.experiment import Experiment
+    from shapo.experiment.extensions import require_named
     from shapo.runs.folder import Run
     from shapo.runs.panel import screen
     from shapo.runs.recorders import Recorder, WeightsAndBiases
@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> None:
     if resume:
         folder = vars(options)[named[0]]
         begun = Run.open(folder)
-        require_named(begun, choices)
         experiment = begun.experiment.replace(**choices)
+        require_named(experiment.names())
         begun.require_same(experiment, {})
         if "restart" in options:
             print(f"aside={begun.set_aside()}")
