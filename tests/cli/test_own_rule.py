@@ -61,3 +61,21 @@ def test_train_stop_resume_evaluate(desk, capsys, monkeypatch):
     words = ["evaluate", "run", "--env", "toy_env:Toy", "--episodes", "2", "--json"]
     found = json.loads(shapo(capsys, *words)[1])
     assert found["mean action"]["episodes"] == 2
+
+
+@pytest.mark.slow
+def test_sweep_compare_report(desk, capsys):
+    tiny = dict(zip((word[2:].replace("-", "_") for word in TINY[::2]), TINY[1::2], strict=True))
+    grid = tiny | {"steps": 300, "seeds": 2, "gradient": ["plain", MINE]}
+    (desk / "grid.yaml").write_text(json.dumps(grid))
+    assert shapo(capsys, "sweep", "grid.yaml", "--out", "runs")[0] == 0
+    alone = [*WORDS, "--seed", "1", "--out", "alone"]
+    assert shapo(capsys, *alone)[0] == 0
+    same_files(desk / "runs/toy_env-Toy_trpo_my_rules-LookAhead-radius=0.001-_s1", desk / "alone")
+    assert "4 finished" in shapo(capsys, "sweep", "grid.yaml", "--out", "runs", "--dry-run")[1]
+
+    words = ["compare", *TINY, "--steps", "300", "--gradient", MINE, "--seeds", "1", "--json"]
+    code, out, _ = shapo(capsys, *words)
+    assert code == 0 and len(json.loads(out.splitlines()[-2])["return"][MINE]) == 1
+    assert shapo(capsys, "report", "runs")[0] == 0
+    assert f"trpo · {MINE} − trpo · plain" in (desk / "report.html").read_text()

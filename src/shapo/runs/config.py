@@ -1,6 +1,5 @@
 """`config.json`: what was asked of a run, read without believing it."""
 
-import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,14 +47,11 @@ def config_of(content: Any, file: str) -> Config:
 
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
-    lacking = [field.name for field in dataclasses.fields(Experiment) if field.name not in choices]
     recorded: dict[str, Any] = {
         name: Recorded(value) if isinstance(value, str) else value
         for name, value in choices.items()
     }
     try:
-        if lacking:
-            raise ValueError(f"{lacking[0]} is missing")
         return Experiment(**recorded)
     except (ValueError, TypeError) as error:
         raise BadConfig(

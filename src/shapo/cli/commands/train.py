@@ -13,7 +13,8 @@ examples:
   shapo train --env Ant-v4 --algo cpo --seed 3 --steps 1e6 --out runs/ant
       A shorter run of CPO where a fall costs 1 and the limit is 0.
   shapo train --env mytasks:Maze --cost-limit 5
-      Your own environment: the class or function Maze in mytasks.py.
+      Your own environment: the class or function Maze in mytasks.py. Gradient rules, algorithms, schedules and costs of
+      your own are named likewise: --gradient "my_rules:LookAhead(radius=1e-4)".
   shapo train --resume runs/ant
       Go on where a run was stopped; the files end up as if it never had been.
   shapo train --resume runs/maze --env mytasks:Maze
