@@ -53,7 +53,9 @@ def batch(run: str) -> tuple[networks.Policy, Samples]:
     x = normalize(flat(seen), actor.mean, actor.scale)
     log_prob = gaussian.log_prob(networks.act(params, x), flat(action))
     advantage = standardise(flat(returns)[:, 0])
-    return params, Samples(x, flat(action), log_prob, advantage, advantage[:, None])
+    return params, Samples(
+        x, flat(action), log_prob, advantage, advantage[:, None], jnp.ones_like(advantage)
+    )
 
 
 def main() -> None:

@@ -16,18 +16,24 @@ from test_resume import same_files
 STEPS = 40_000  # two iterations of 20,000 rows: what the first taught decides the second
 
 
+pytestmark = pytest.mark.xdist_group(
+    "determinism"
+)  # one process makes the run that all are compared with
 CHOICES = ["--gradient", "shapo", "--env", "SafetyPointGoal1-v0", "--seed", "5"]
 
 
 def shapo(*options, threads, cores):
     environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
-    allowed = sorted(os.sched_getaffinity(0))[:cores]
-    return subprocess.Popen(
-        [sys.executable, "-m", "shapo", "train", *options],
-        env=environment | {"PJRT_NPROC": str(threads)},
-        preexec_fn=lambda: os.sched_setaffinity(0, allowed),
-        stdout=subprocess.DEVNULL,
-    )
+    ours = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(ours)[:cores])  # which the process inherits
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", "shapo", "train", *options],
+            env=environment | {"PJRT_NPROC": str(threads)},
+            stdout=subprocess.DEVNULL,
+        )
+    finally:
+        os.sched_setaffinity(0, ours)
 
 
 def begun(folder, workers=2, threads=2, cores=2):

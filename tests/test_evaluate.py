@@ -1,12 +1,18 @@
 """Evaluation: against episodes played by hand."""
 
+import dataclasses
+from typing import ClassVar
+
+import hostile
 import numpy as np
 import pytest
 from test_acting import make_actor
 from toy_env import Toy
 
-from shapo.evaluate import SEEDS, evaluate, film
+from shapo.evaluate import LAST_SEED, SEEDS, STRIDE, evaluate, film, first_seed, task_of
 from shapo.rollout.acting import ActionScale
+from shapo.rollout.worker import SEEDS as TRAINING_SEEDS
+from shapo.runs.folder import Run
 from shapo.runs.policies import Policy
 
 POLICY = Policy(make_actor((3, 8, 2), seed=4), ActionScale(np.zeros(2), np.ones(2)), "Toy")
@@ -56,6 +62,68 @@ def test_summary_follows_the_definitions():
     assert numbers["cost_p95"] == np.percentile(found.costs[:, 0], 95)
 
 
+class Seen(Toy):
+    """Notes the seeds of all environments that were ever reset."""
+
+    seeds: ClassVar[list[int]] = []
+
+    def reset(self, seed=0):
+        self.seeds += range(seed, seed + self.num_envs)
+        return super().reset(seed)
+
+
+def test_no_two_evaluations_share_a_layout(monkeypatch):
+    drawn = []
+    for seed in (0, 1, 2, 77, LAST_SEED):
+        monkeypatch.setattr(Seen, "seeds", [])
+        evaluate(POLICY, lambda num_envs, seed: Seen(num_envs), 45, seed)
+        drawn.append(set(Seen.seeds))
+    assert [len(seeds) for seeds in drawn] == [20] * 5
+    assert len(set.union(*drawn)) == 100
+    assert max(max(seeds) for seeds in drawn) < 2**32, "a seed has 32 bits"
+    assert min(min(seeds) for seeds in drawn) > TRAINING_SEEDS + 10**6, "nor with training"
+
+
+def test_seeds_that_no_environment_takes_are_refused():
+    for seed in (-1, LAST_SEED + 1):
+        with pytest.raises(ValueError, match=f"seed is {seed}; an evaluation's seed is between"):
+            evaluate(POLICY, build, 1, seed)
+    np.random.RandomState(first_seed(LAST_SEED) + STRIDE - 1)  # what layouts are drawn from
+
+
+class Endless(Toy):
+    """Even-numbered environments never end an episode."""
+
+    def step(self, action):
+        self.time[::2] = 0
+        self.place = np.clip(self.place, -2, 2)
+        return super().step(action)
+
+
+def test_an_episode_without_an_end_is_cut_and_said_to_be():
+    found = evaluate(POLICY, lambda num_envs, seed: Endless(num_envs), 45, max_steps=60)
+    # Twenty side by side, of which five play three episodes and fifteen two: those that never end play one.
+    assert found.cut.sum() == 10 and (found.length[found.cut] == 60).all()
+    assert (~found.cut).sum() == 2 * 3 + 8 * 2 and (found.length[~found.cut] == 25).all()
+    assert found.summary()["cut"] == 10 and found.summary()["episodes"] == 32
+
+
+def test_a_film_of_an_episode_without_an_end_is_cut_and_said_to_be():
+    def ended(env, **options):
+        frames = film(POLICY, env, size=16, **options)
+        count = 0
+        while True:
+            try:
+                next(frames)
+                count += 1
+            except StopIteration as end:
+                return end.value, count
+
+    assert ended(Endless(1), max_steps=60) == (False, 60)
+    ((_, _, length, _),) = play(0, 1)
+    assert ended(Toy(1), max_steps=60) == (True, length)
+
+
 def test_film_shows_one_episode():
     frames = list(film(POLICY, Toy(1), size=16))
     ((_, _, length, _),) = play(0, 1)
@@ -67,3 +135,21 @@ def test_film_shows_one_episode():
 def test_no_episodes_is_an_error():
     with pytest.raises(ValueError, match="at least one"):
         evaluate(POLICY, build, 0)
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        "shapo.cli.main:main(arguments=('--version',))",
+        "os:abort()",
+        "shapo.envs.saute:Budget(size=1)",
+    ],
+)
+def test_a_policy_file_has_nothing_called_but_a_budget(tmp_path, wrapper, capsys):
+    """Whatever it names: a run's folder may come from anywhere."""
+    folder = hostile.write_run(
+        tmp_path / "run", policy=dataclasses.replace(hostile.POLICY, wrapper=wrapper)
+    )
+    with pytest.raises(ValueError, match=r"changed by|unexpected keyword"):
+        task_of(Run.open(folder))
+    assert not capsys.readouterr().out

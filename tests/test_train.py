@@ -1,7 +1,9 @@
 """Training: against one's own loop made of the same pieces, and against itself."""
 
+import json
 import struct
 import sys
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,16 +12,21 @@ from tensorboardX.proto.event_pb2 import Event
 from toy_env import Toy
 
 import shapo
-from shapo.algorithms import trpo
+from shapo.algorithms import saute, trpo
+from shapo.envs import Saute
+from shapo.evaluate import task_of
 from shapo.experiment import Experiment
+from shapo.learning import recipes
 from shapo.learning.learner import Learner
 from shapo.rollout.collector import Collector
 from shapo.rollout.worker import env_seed
-from shapo.rules.gradients import Sam
+from shapo.rules.gradients import Sam, Shapo
+from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
 from shapo.runs.recorders import WeightsAndBiases
-from shapo.training import default_folder, train
+from shapo.training import TrainingError, default_folder, train
 from shapo.types import Batch
+from shapo.words import BadInput
 
 TINY = Experiment(
     env="Toy", gradient="shapo", critic_gradient="sam", cost_limit=(1.0,), steps=600, num_envs=4, steps_per_env=50,
@@ -92,7 +99,7 @@ def test_files_of_a_run(trained):
     names = {path.name for path in trained.folder.iterdir()}
     assert names == {
         "config.json", "progress.csv", "episodes.csv", "policy.safetensors", "checkpoints", "tensorboard",
-        "workers.log",
+        "workers.log", "manifest.json",
     }  # fmt: skip
     assert trained.finished
     columns = list(trained.progress)
@@ -112,14 +119,20 @@ def test_files_of_a_run(trained):
     assert len(episodes) - 1 == trained.progress["episodes"][-1]
 
 
-def test_tensorboard_has_the_same_numbers(trained):
-    (path,) = (trained.folder / "tensorboard").iterdir()
+def read_events(path):
+    """The numbers in an event file, by name and iteration."""
     content, found = path.read_bytes(), {}
     while content:  # each record: length, checksum of the length, data, checksum of the data
         (length,) = struct.unpack("<Q", content[:8])
         event = Event.FromString(content[12 : 12 + length])
         content = content[16 + length :]
         found |= {(value.tag, event.step): value.simple_value for value in event.summary.value}
+    return found
+
+
+def test_tensorboard_has_the_same_numbers(trained):
+    (path,) = (trained.folder / "tensorboard").iterdir()
+    found = read_events(path)
     for iteration, value in enumerate(trained.progress["cost/rate"]):
         assert found["cost/rate", iteration] == pytest.approx(value)
 
@@ -132,43 +145,119 @@ def test_your_own_algorithm(tmp_path):
         algorithm=trpo(radius=0.5, gradient=Sam(0.01)),
     )
     assert 0.02 < run.progress["policy/kl"][0] <= 0.5
-    assert "Sam(rho=0.01)" in (run.folder / "config.json").read_text()
+    assert "Sam(rho=0.01)" in run.experiment.algo and "shapo" not in run.experiment.gradient
 
 
-def test_saute_learns_with_the_budget_and_reports_the_task(tmp_path):
-    run = train(
-        TINY.replace(steps=200, algo="saute", saute_unsafe_reward=-1000.0),
-        tmp_path / "saute",
-        env=Toy,
-    )
-    assert run.policy.observation_size == 4
-    assert min(run.progress["reward/episode"]) > -200
+SAUTE = TINY.replace(steps=200, algo="saute", saute_unsafe_reward=-1000.0)
 
 
-def test_bad_input_leaves_nothing_behind(tmp_path):
-    with pytest.raises(ValueError, match="cost_limit"):
-        train(TINY.replace(cost_limit=(1.0, 2.0)), tmp_path / "bad", env=Toy)
-    with pytest.raises(ValueError, match=r"unknown environment .*did you mean SafetyPointGoal"):
-        train(TINY.replace(env="SafetyPointGoal"), tmp_path / "bad")
-    assert list(tmp_path.iterdir()) == []
+@pytest.fixture(scope="module")
+def by_name(tmp_path_factory):
+    return train(SAUTE, tmp_path_factory.mktemp("saute") / "run", env=Toy)
 
 
-@pytest.mark.parametrize(
-    "change, complaint",
-    [
-        ({"num_envs": 0}, "num_envs is 0; it must be at least 1"),
-        ({"cost_limit": ()}, r"cost_limit is \(\); it must be at least 0"),
-        ({"hidden": (8, 0)}, r"hidden is \(8, 0\)"),
-        ({"radius": float("nan")}, "radius is nan"),
-        ({"workers": -1}, "workers is -1"),
-        ({"algo": "trpo-lagrange"}, "did you mean trpo-lagrangian"),
-        ({"schedule": "fixd"}, "did you mean fixed"),
-    ],
-)
-def test_senseless_choices_are_refused(tmp_path, change, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        train(TINY.replace(**change), tmp_path / "bad", env=Toy)
-    assert not (tmp_path / "bad").exists()
+class TestSaute:
+    """An algorithm that wants its own environment gets it, however it is passed."""
+
+    def test_learns_with_the_budget_and_reports_the_task(self, by_name):
+        assert by_name.policy.observation_size == 4
+        assert min(by_name.progress["reward/episode"]) > -200
+
+    def test_as_an_object_is_the_same(self, by_name, tmp_path):
+        algorithm = recipes.algorithm(SAUTE, 2)
+        run = train(TINY.replace(steps=200), tmp_path / "object", env=Toy, algorithm=algorithm)
+        assert table_without_time(run.folder / "progress.csv") == table_without_time(
+            by_name.folder / "progress.csv"
+        )
+        env = task_of(run, "toy_env:Toy").build(3, 0)
+        assert isinstance(env, Saute) and env.unsafe_reward == -1000.0
+
+    def test_what_it_cannot_learn_in_is_bad_input(self, tmp_path):
+        base = trpo(radius=0.02)
+        with pytest.raises(ValueError, match=r"Saute: Toy has 1 cost\(s\), got 2 budget"):
+            train(TINY, tmp_path / "bad", env=Toy, algorithm=saute(budget=(1.0, 2.0), base=base))
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestWhatIsRecorded:
+    """The config says what was really used, whatever the experiment was called."""
+
+    tiny = TINY.replace(env="SafetyPointGoal1-v0", steps=200, workers=1)
+
+    def test_an_environment_that_can_be_imported_has_its_name(self, tmp_path):
+        run = train(self.tiny, tmp_path / "run", env=partial(Toy, horizon=20))
+        assert run.experiment.env == "toy_env:Toy(horizon=20)"
+        recorded = json.loads((run.folder / "config.json").read_text())["experiment"]
+        assert recorded["env"] == run.experiment.env
+
+    def test_one_that_cannot_says_so_and_no_other_is_taken_for_it(self, tmp_path):
+        make = lambda num_envs: Toy(num_envs, horizon=20)
+        run = train(self.tiny, tmp_path / "run", env=make)
+        assert run.experiment.env.startswith("custom: ") and "<lambda>" in run.experiment.env
+        with pytest.raises(ValueError, match=r"env was a Python object.*<lambda>.*env=…"):
+            train(run.experiment, run.folder, resume=True)
+        with pytest.raises(ValueError, match=r"on a Python object.*<lambda>.*task_of\(run, env\)"):
+            task_of(run)
+        assert task_of(run, make).build(3, 0).horizon == 20
+        with pytest.raises(ValueError, match="cannot resume"):
+            train(run.experiment, run.folder, env=lambda num_envs: Toy(num_envs), resume=True)
+        assert train(run.experiment, run.folder, env=make, resume=True).finished
+
+    def test_an_algorithm_made_with_a_function_can_be_resumed_with_that_and_no_other(
+        self, tmp_path
+    ):
+        def algorithm(radius):
+            return trpo(radius=0.02, gradient=Shapo(lambda progress: radius))
+
+        with pytest.raises(KeyboardInterrupt):
+            train(self.tiny, tmp_path / "run", env=Toy, algorithm=algorithm(1e-4), recorders=stop)
+        go_on = partial(train, self.tiny, tmp_path / "run", env=Toy, resume=True, recorders=stop)
+        with pytest.raises(ValueError, match="algo is custom: PolicySearch"):
+            go_on(algorithm=algorithm(2e-4))
+        with pytest.raises(ValueError, match="algo is custom: PolicySearch"):
+            go_on()
+        with pytest.raises(KeyboardInterrupt):
+            go_on(algorithm=algorithm(1e-4))
+
+
+def stop(run, first):
+    """Instead of recorders: everything is ready, and Ctrl-C is pressed."""
+    raise KeyboardInterrupt
+
+
+class TestAFailedStart:
+    """Nothing is in the way of the corrected command."""
+
+    def fails(self, folder, error, match, **arguments):
+        with pytest.raises(error, match=match) as failure:
+            train(TINY, folder, **{"env": Toy} | arguments)
+        assert "--resume" not in str(failure.value)
+
+    def test_bad_input_leaves_nothing_behind(self, tmp_path):
+        with pytest.raises(ValueError, match="cost_limit"):
+            train(TINY.replace(cost_limit=(1.0, 2.0)), tmp_path / "bad", env=Toy)
+        with pytest.raises(ValueError, match=r"unknown environment .*did you mean SafetyPointGoal"):
+            train(TINY.replace(env="SafetyPointGoal"), tmp_path / "bad")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_nor_does_a_recorder_that_cannot_be_made(self, tmp_path):
+        def no_login(run, first):
+            (run.folder / "wandb").mkdir()
+            raise RuntimeError("no login")
+
+        self.fails(tmp_path / "run", RuntimeError, "no login", recorders=no_login)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_an_environment_that_cannot_be_made_leaves_its_log_and_the_place(self, tmp_path):
+        def unbuildable(num_envs):
+            raise ModuleNotFoundError("no module named maze")
+
+        folder = tmp_path / "run"
+        self.fails(folder, TrainingError, f"no module named maze.*log: {folder}", env=unbuildable)
+        assert [path.name for path in folder.iterdir()] == ["workers.log"]
+        assert "maze" in (folder / "workers.log").read_text()
+        assert train(TINY.replace(steps=200), folder, env=Toy).finished
+        assert "maze" not in (folder / "workers.log").read_text()
 
 
 def test_weights_and_biases(tmp_path, monkeypatch):
@@ -176,22 +265,29 @@ def test_weights_and_biases(tmp_path, monkeypatch):
     logged = []
     fake = SimpleNamespace(
         init=lambda **settings: SimpleNamespace(
-            log=lambda row, step: logged.append((settings["name"], step, row)),
+            log=lambda row, step: logged.append((settings["name"], settings["id"], step, row)),
             finish=lambda: logged.append("end"),
         )
     )
     monkeypatch.setitem(sys.modules, "wandb", fake)
-    recorder = WeightsAndBiases("project", tmp_path, TINY)
-    recorder.record({"iteration": 3, "cost/rate": 0.5})
-    recorder.close()
-    assert logged == [(tmp_path.name, 3, {"iteration": 3, "cost/rate": 0.5}), "end"]
+    runs = [Run.create(tmp_path / place / "run", TINY, {}) for place in ("here", "there")]
+    row = {"iteration": 3, "cost/rate": 0.5}
+    for run in (*runs, Run.open(runs[0].folder)):
+        recorder = WeightsAndBiases("project", run)
+        recorder.record(row)
+        recorder.close()
+    [(name, first, step, told), end, (_, second, *_), _, (_, again, *_), _] = logged
+    assert (name, step, told, end) == ("run", 3, row, "end")
+    assert first == again != second  # two runs whose folders are named alike are two runs
     monkeypatch.setitem(sys.modules, "wandb", None)
-    with pytest.raises(ValueError, match=r"shapo\[wandb\]"):
-        WeightsAndBiases("project", tmp_path, TINY)
+    with pytest.raises(BadInput, match=r"shapo\[wandb\]"):
+        WeightsAndBiases("project", runs[0])
 
 
-def test_default_folder_is_one_folder():
-    assert len(default_folder(Experiment(env="a/b:c")).parts) == 2
+def test_default_folder_is_one_folder_with_a_name_of_reasonable_length():
+    algo = "custom: PolicySearch(" + 50 * "objective=RewardOnly()" + ")"
+    folder = default_folder(Experiment(env="a/b:c", algo=algo, gradient="m:Rule(x=1)"))
+    assert folder.as_posix() == "runs/a-b-c-custom--PolicySearch-m-Rule-seed0"
 
 
 @pytest.mark.slow

@@ -73,6 +73,14 @@ class Toy:
             time.sleep(1000)
 
 
+class Stubborn(Toy):
+    """Takes its time to close."""
+
+    def close(self):
+        print("closing", flush=True)
+        time.sleep(1000)
+
+
 class Slow(Toy):
     """Slow enough for a test to strike in the middle of a batch."""
 

@@ -1,18 +1,29 @@
 """Measuring a trained policy: whole episodes from seeds that training never saw."""
 
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.envs.protocol import BatchEnv
+from shapo.envs.protocol import BatchEnv, Wrapper
+from shapo.experiment.extensions import CUSTOM, is_custom, make, parse, require_named
+from shapo.rollout.task import EnvFactory, Task
+from shapo.runs.folder import Run
 from shapo.runs.policies import Policy
+from shapo.words import BadInput
 
 SEEDS = 4_000_000_000
-"""Evaluation draws its environment seeds from here on, above those of training and warm-up."""
+"""Evaluation draws its environment seeds from here on, above those of training."""
+STRIDE = 1000
+"""So many environment seeds belong to each seed of an evaluation: no two evaluations share one."""
+LAST_SEED = (2**32 - SEEDS) // STRIDE - 1
+"""Environments take seeds of 32 bits."""
 SIDE_BY_SIDE = 20
+WRAPPERS = ("shapo.envs.saute:Budget",)
+"""What a policy file may name and have called; it may come from anywhere."""
+MAX_STEPS = 10_000
+"""An episode that is still going on after so many steps is cut."""
 
 
 class Evaluation(NamedTuple):
@@ -26,6 +37,8 @@ class Evaluation(NamedTuple):
     """[episodes]"""
     terminated: NDArray[np.bool_]
     """[episodes]"""
+    cut: NDArray[np.bool_]
+    """[episodes] Still going on when they were cut: their environment knows no end."""
 
     def summary(self) -> dict[str, float]:
         """Means with their standard errors, and the tail of the cost."""
@@ -41,7 +54,37 @@ class Evaluation(NamedTuple):
             "cost_rate": float(costs.sum() / self.length.sum()),
             "length": float(self.length.mean()),
             "terminated": float(self.terminated.mean()),
+            "cut": int(self.cut.sum()),
         }
+
+
+def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = None) -> Task:
+    """The environment in which a run was trained, as its algorithm wanted it; or another, by name or as an object.
+
+    A folder may come from anywhere: what it calls `module:factory` is used only if the user gives the same name.
+    """
+    named = {"env": env if isinstance(env, str) else None, "cost": cost}
+    experiment = run.experiment.replace(**{key: name for key, name in named.items() if name})
+    if env is None and is_custom(experiment.env):
+        raise BadInput(
+            f"{run.folder} was trained on a Python object, {experiment.env.removeprefix(CUSTOM)}: name an environment "
+            "with --env, or pass the object in Python, shapo.evaluate.task_of(run, env)"
+        )
+    used = ("cost",) if callable(env) else ("env", "cost")
+    require_named({name: getattr(experiment, name) for name in used})
+    return Task(experiment, env if callable(env) else None, _wrapper(run.policy))
+
+
+def _wrapper(policy: Policy) -> Wrapper | None:
+    if not policy.wrapper:
+        return None
+    name = parse(policy.wrapper)
+    if name is None or f"{name.module}:{name.path}" not in WRAPPERS:
+        raise BadInput(
+            f"the policy for {policy.env} acts in an environment changed by {policy.wrapper}: evaluate it in Python, "
+            "with an environment of that kind"
+        )
+    return make(str(name))
 
 
 def evaluate(
@@ -50,17 +93,18 @@ def evaluate(
     episodes: int = 20,
     seed: int = 0,
     stochastic: bool = False,
+    max_steps: int = MAX_STEPS,
 ) -> Evaluation:
     """Let `policy` play `episodes` episodes in environments made by `build(num_envs, seed)`.
 
     Each of several environments plays its own share and no more: to take whichever episodes end first would favour
-    short ones.
+    short ones. An environment whose episode is cut after `max_steps` plays no other, for it could not begin one.
     """
     if episodes < 1:
-        raise ValueError(f"episodes is {episodes}; at least one is needed")
+        raise BadInput(f"episodes is {episodes}; at least one is needed")
     num_envs = min(episodes, SIDE_BY_SIDE)
     left = np.array([len(share) for share in np.array_split(np.arange(episodes), num_envs)])
-    env = build(num_envs, SEEDS + seed)
+    env = build(num_envs, first_seed(seed))
     rng = np.random.default_rng(seed) if stochastic else None
     finished = []
     returns, costs, length = (
@@ -68,17 +112,19 @@ def evaluate(
         np.zeros((num_envs, env.num_costs)),
         np.zeros(num_envs, int),
     )
-    obs = env.reset(SEEDS + seed)
+    obs = env.reset(first_seed(seed))
     while left.any():
         step = env.step(policy.act(obs, rng))
         obs = step.obs
         returns += step.reward if step.task_reward is None else step.task_reward
         costs += step.cost.reshape(num_envs, -1)
         length += 1
-        for i in np.flatnonzero(step.terminated | step.truncated):
+        ended = step.terminated | step.truncated
+        for i in np.flatnonzero(ended | (length >= max_steps)):
             if left[i]:
-                finished.append((returns[i], costs[i].copy(), length[i], step.terminated[i]))
-                left[i] -= 1
+                outcome = returns[i], costs[i].copy(), length[i], step.terminated[i]
+                finished.append((*outcome, not ended[i]))
+                left[i] = left[i] - 1 if ended[i] else 0
             returns[i], costs[i], length[i] = 0.0, 0.0, 0
     env.close()
     return Evaluation._make(map(np.array, zip(*finished, strict=True)))
@@ -91,17 +137,29 @@ def film(
     stochastic: bool = False,
     size: int = 480,
     every: int = 1,
-) -> Iterator[NDArray[np.uint8]]:
-    """One episode of the first environment of `env`, a frame before every so many steps."""
+    max_steps: int = MAX_STEPS,
+) -> Generator[NDArray[np.uint8], None, bool]:
+    """One episode of the first environment of `env`, a frame before every so many steps.
+
+    Returns whether the episode ended; if not, it was cut after `max_steps`.
+    """
     rng = np.random.default_rng(seed) if stochastic else None
-    obs = env.reset(SEEDS + seed)
-    for number in itertools.count():
+    obs = env.reset(first_seed(seed))
+    for number in range(max_steps):
         if number % every == 0:
             yield env.render(0, size, size)
         step = env.step(policy.act(obs, rng))
         obs = step.obs
         if step.terminated[0] or step.truncated[0]:
-            return
+            return True
+    return False
+
+
+def first_seed(seed: int) -> int:
+    """Where the environment seeds of an evaluation begin."""
+    if not 0 <= seed <= LAST_SEED:
+        raise BadInput(f"seed is {seed}; an evaluation's seed is between 0 and {LAST_SEED:,}")
+    return SEEDS + STRIDE * seed
 
 
 def _standard_error(values: NDArray) -> float:

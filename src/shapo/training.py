@@ -8,11 +8,11 @@ collecting it, and the result is the same as if it did not):
 """
 
 import contextlib
-import functools
+import dataclasses
 import os
+import shlex
 import signal
 import threading
-import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -21,15 +21,21 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.envs.registry import canonical
 from shapo.experiment import Experiment
+from shapo.experiment.describing import name_of
+from shapo.experiment.extensions import CUSTOM, IN_ALGO, code_in, is_custom, require_named
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.checkpoints import Checkpoint
-from shapo.runs.folder import Run, RunWriter
+from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
 from shapo.runs.policies import Policy
 from shapo.runs.recorders import Recorder, TensorBoard
+from shapo.runs.resuming import Start, where_to_go_on
 from shapo.runs.stopwatch import Stopwatch
+from shapo.runs.writing import RunWriter
+from shapo.words import BadInput, folder_name
 
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
@@ -56,13 +62,21 @@ class Watch(Protocol):
 
 def default_folder(experiment: Experiment) -> Path:
     """Where a run goes unless told otherwise."""
-    name = f"{experiment.env}-{experiment.algo}-{experiment.gradient}-seed{experiment.seed}"
-    return Path("runs") / name.replace("/", "-").replace(":", "-")
+    names = (experiment.env, experiment.algo, experiment.gradient)
+    short = [name.partition("(")[0] for name in names if name != IN_ALGO]
+    return Path("runs") / folder_name("-".join([*short, f"seed{experiment.seed}"]))
 
 
 def tensorboard(run: Run, first_iteration: int) -> list[Recorder]:
     """Event files in the run's folder."""
     return [TensorBoard(run.folder / "tensorboard", first_iteration)]
+
+
+def how_to_continue(folder: Path, experiment: Experiment) -> str:
+    """The command for a run, with the names of code that no folder has imported by itself."""
+    code = code_in(experiment.names())
+    options = [f" --{name.replace('_', '-')} {shlex.quote(value)}" for name, value in code.items()]
+    return f"shapo train --resume {folder}{''.join(options)}"
 
 
 def train(
@@ -79,51 +93,68 @@ def train(
     """Train a policy and return the finished run.
 
     Args:
-        experiment: Every choice; `presets.experiment` makes one with the published values.
+        experiment: Every choice; those that are not made are as published.
         out: The run's folder; by default under `runs/`, named after the experiment.
-        env: Your own environment, as a factory that `shapo.envs.make` accepts, instead of `experiment.env`.
+        env: Your own environment, as a factory that `shapo.envs.make` accepts, instead of `experiment.env`. The run
+            records its name, `module:factory`, or says that it was an object without one.
         algorithm: Your own algorithm, or one of `shapo.algorithms` around a gradient rule or objective of yours,
-            instead of the one that `experiment` names.
+            instead of the one that `experiment` names; recorded likewise.
         resume: Continue the run in `out`, bit for bit.
         watch: Called with each iteration's row.
         recorders: Where else rows go, given the run and the first iteration; TensorBoard by default.
         patience: Seconds without an environment step after which an environment counts as stuck.
     """
-    experiment.check()
+    experiment = _as_it_is(experiment, env, algorithm)
     folder = Path(out) if out is not None else default_folder(experiment)
-    custom = {
-        name: _described(thing)
-        for name, thing in (("env", env), ("algorithm", algorithm))
-        if thing is not None
-    }
     if resume:
         run = Run.open(folder)
-        run.require_same(experiment, custom)
+        run.require_same(experiment, {})
+        # Its own may be equal, but has names that only a file gives.
+        run = dataclasses.replace(run, experiment=experiment)
     else:
-        run = Run.create(folder, experiment, custom)
+        if env is None:
+            canonical(experiment.env)
+        run = Run.create(folder, experiment, {})
     with run.locked(), _sigterm_raises():
-        checkpoint, damaged = run.last_checkpoint()
-        for problem in damaged:
-            warnings.warn(f"{problem}; continuing from the one before", stacklevel=2)
-        if checkpoint and checkpoint.iteration + 1 >= experiment.iterations:
+        start = where_to_go_on(run) if resume else Start(None, False, [])
+        for note in start.notes:
+            warnings.warn(note, stacklevel=2)
+        if start.finished:
             return run
         try:
             with Rollout(Task(experiment, env), run.log, patience) as rollout:
-                _iterate(run, checkpoint, rollout, algorithm, watch, recorders)
-        except ValueError:
-            if not resume:
-                run.discard()
-            raise
-        except (RolloutError, OSError) as error:
-            reason = (
-                f"{error.strerror}: {error.filename or folder}"
-                if isinstance(error, OSError)
-                else error
-            )
-            raise TrainingError(
-                f"{reason}; continue with: shapo train --resume {folder}"
-            ) from error
+                _iterate(run, start.checkpoint, rollout, algorithm, watch, recorders)
+        except Exception as error:
+            gone = not resume and run.discard(keep_log=isinstance(error, RolloutError))
+            if not isinstance(error, RolloutError | OSError):
+                raise
+            reason = error
+            if isinstance(error, OSError):
+                reason = f"{error.strerror}: {error.filename or folder}"
+            advice = "" if gone else f"; continue with: {how_to_continue(folder, experiment)}"
+            raise TrainingError(f"{reason}{advice}") from error
     return run
+
+
+def _as_it_is(
+    experiment: Experiment, env: EnvFactory | None, algorithm: "Algorithm | None"
+) -> Experiment:
+    """The experiment under the names of what is really used, however it was passed."""
+    if env is not None:
+        experiment = experiment.replace(env=name_of(env))
+    if algorithm is not None:
+        experiment = experiment.replace(algo=name_of(algorithm), gradient=IN_ALGO)
+    for passed, name, argument in (
+        (env, experiment.env, "env"),
+        (algorithm, experiment.algo, "algorithm"),
+    ):
+        if passed is None and is_custom(name):
+            described = name.removeprefix(CUSTOM)
+            raise BadInput(
+                f"{argument} was a Python object, {described}: pass the same again, shapo.train(…, {argument}=…)"
+            )
+    require_named(experiment.names())
+    return experiment
 
 
 def _iterate(
@@ -135,12 +166,16 @@ def _iterate(
     recorders: MakeRecorders,
 ) -> None:
     # Here and not above: importing JAX takes as long as the workers need to start, and both can happen at once.
-    from shapo.learning import compiling
+    from shapo.learning import compiling, recipes
     from shapo.learning.learner import Learner
     from shapo.learning.leaves import flatten, not_finite, unflatten
 
     compiling.prepare()
     experiment = run.experiment
+    algorithm = algorithm or recipes.algorithm(experiment, rollout.bare.action)
+    wrapper = name_of(algorithm.environment) if algorithm.environment else ""
+    if algorithm.environment:
+        rollout.wrap(algorithm.environment)
     spec = rollout.spec
     for note in spec.notes:
         warnings.warn(note, stacklevel=3)
@@ -177,6 +212,9 @@ def _iterate(
             measured = {name: float(value) for name, value in {**metrics, **fit_metrics}.items()}
             clock.lap("critics")
             row = {**ledger.row(iteration), **measured, **clock.row(experiment.batch_steps)}
+            # First, because a resumed run can hide what was recorded too early, but not make up for what was not.
+            for record in records:
+                record.record(row)
             writer.write(
                 row,
                 ledger.episode_rows(iteration, experience.episodes),
@@ -186,13 +224,12 @@ def _iterate(
                     **_prefixed("rollout", experience.state),
                 },
                 {"seconds": repr(clock.elapsed)},
-                Policy(actor, spec.scale, spec.env),
+                Policy(actor, spec.scale, spec.env, wrapper),
             )
-            for record in records:
-                record.record(row)
             if watch:
                 watch(row)
             clock.lap("rest")
+        writer.finish()
 
 
 def _require(iteration: int, what: str, not_finite: str | None) -> None:
@@ -210,6 +247,9 @@ def _sigterm_raises() -> Iterator[None]:
     """Have SIGTERM close workers and files, too."""
 
     def leave(number: int, frame: object) -> None:
+        signal.signal(
+            signal.SIGTERM, signal.SIG_DFL
+        )  # a second one does not wait for anything to be closed
         raise Terminated
 
     if threading.current_thread() is not threading.main_thread():
@@ -220,15 +260,6 @@ def _sigterm_raises() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _described(thing: object) -> str:
-    """What a Python object is, without the address at which it happens to lie."""
-    if isinstance(thing, functools.partial):
-        return f"partial({_described(thing.func)}, {thing.args}, {thing.keywords})"
-    if isinstance(thing, type | types.FunctionType):
-        return f"{thing.__module__}:{thing.__qualname__}"
-    return repr(thing)
 
 
 def _prefixed(prefix: str, arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:

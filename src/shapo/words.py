@@ -1,14 +1,28 @@
-"""Reading what people type: numbers, and names that are nearly right."""
+"""What people type and read: numbers, and names that are nearly right."""
 
 import argparse
 import difflib
 from collections.abc import Iterable
 
 
+class BadInput(ValueError):
+    """What was asked for cannot be done; the message is one line that names the culprit and the fix."""
+
+
+def printable(text: object) -> str:
+    """Text from a file or a folder's name, safe to show: what could steer a terminal is spelled out."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint at what was probably meant, or nothing."""
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; did you mean {found[0]}?" if found else ""
+
+
+def folder_name(text: str) -> str:
+    """The text with all that a folder's name should not have replaced."""
+    return "".join(c if c.isalnum() or c in "-_.=" else "-" for c in text)
 
 
 def whole_number(word: str) -> int:
@@ -36,3 +50,11 @@ def real_number(word: str) -> float:
         return float(word)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{word!r} is no number") from None
+
+
+def steps_text(steps: float) -> str:
+    """10000000 as 10M, 200000 as 200k."""
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if steps >= size:
+            return f"{steps / size:.3g}{unit}"
+    return f"{steps:.0f}"

@@ -1,32 +1,22 @@
-"""CPO's margin and units. (Its subproblem is checked against brute force in `tests/laws`.)"""
+"""CPO's units, and what a batch can honestly promise. (`best_mixture` is checked by brute force in `tests/laws`.)"""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from problems import policy, progress, samples
+from scipy.optimize import minimize
 from test_train import TINY
 from toy_env import Toy
 
-from shapo.algorithms import cpo
+from shapo.algorithms.cpo import LEAST_KEPT, RECOVERY, Products, best_mixture, honest_mixture
+from shapo.learning.advantages import sides
 from shapo.training import train
 
 
-@pytest.mark.parametrize("limit", [0.0, 2.0])
-def test_the_margin_never_asks_for_a_cost_below_zero(limit):
-    """However long the limit is exceeded; and once it no longer is, the margin goes again."""
-    algorithm = cpo(cost_limit=limit, margin_rate=0.5)
-    params = policy()
-    rows = samples(params)
-    key = jnp.zeros(2, jnp.uint32)
-    update = jax.jit(lambda state, now: algorithm.update(params, state, rows, now, key)[1:])
-    margin = algorithm.init(params)
-    seen = []
-    for cost in [5.0] * 8 + [limit / 2] * 8:
-        margin, metrics = update(margin, progress((cost,)))
-        seen.append(float(metrics["policy/margin"]))
-    assert max(seen) == limit
-    assert seen[-1] == 0
+@pytest.fixture(autouse=True)
+def double_precision(request):
+    with jax.enable_x64("excess_is" not in request.node.name):
+        yield
 
 
 def test_the_excess_is_per_step_of_the_episodes_that_ended(tmp_path):
@@ -36,8 +26,80 @@ def test_the_excess_is_per_step_of_the_episodes_that_ended(tmp_path):
     ended = np.array(rows["episode/length"])
     assert np.isnan(ended[:2]).all() and (ended[2:] == 25).any()
     known = ~np.isnan(ended)
-    excess = np.array(rows["cost/episode"]) - 2.0 + np.array(rows["policy/margin"])
+    excess = np.array(rows["cost/episode"]) - 2.0
     np.testing.assert_allclose(
         np.array(rows["policy/excess"])[known], (excess / ended)[known], rtol=1e-5, atol=1e-7
     )
     np.testing.assert_array_equal(np.array(rows["policy/excess"])[~known], 0)
+
+
+def random_products(rng) -> Products:
+    g, b, b_true = rng.normal(size=(3, 3))
+    return Products(g @ g, g @ b, b @ b, g @ b_true, max(abs(b @ b_true), 2 * LEAST_KEPT * b @ b))
+
+
+def test_the_honest_step_is_the_best_one_whose_kept_promise_covers_the_excess():
+    rng, radius, met = np.random.default_rng(0), 0.02, 0
+    solve = jax.jit(honest_mixture)
+    for _ in range(300):
+        products = random_products(rng)
+        q, r, s, kept_r, kept_s = products
+        excess = rng.normal() * np.sqrt(2 * radius * s)
+        K, h, aim = np.array([[q, r], [r, s]]), np.array([kept_r, kept_s]), np.array([q, r])
+        found = solve(Products(*map(jnp.asarray, products)), jnp.asarray(excess), radius)
+        z = np.array([found.reward, found.cost])
+        assert z @ K @ z / 2 <= radius * (1 + 1e-6)
+        if found.case == RECOVERY:
+            best = np.sqrt(2 * radius * (h @ np.linalg.solve(K, h)))
+            assert best < excess  # no step in the trust region keeps that promise
+            np.testing.assert_allclose(z, [0, np.sqrt(2 * radius / s)], rtol=1e-6)
+            continue
+        met += 1
+        assert h @ z >= excess - 1e-9
+        oracle = minimize(
+            lambda z, aim=aim: -aim @ z,
+            0.9 * z,
+            jac=lambda z, aim=aim: -aim,
+            method="SLSQP",
+            options={"ftol": 1e-14, "maxiter": 500},
+            constraints=[
+                {"type": "ineq", "fun": lambda z, h=h, excess=excess: h @ z - excess},
+                {"type": "ineq", "fun": lambda z, K=K: radius - z @ K @ z / 2},
+            ],
+        )
+        assert aim @ z >= -oracle.fun - 1e-5 * np.sqrt(2 * radius * q)  # of what can be had at all
+    assert met > 200
+
+
+def test_a_promise_without_noise_is_kept_whole():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        q, r, s, *_ = map(jnp.asarray, random_products(rng))
+        excess = jnp.asarray(rng.normal() * 0.2)
+        honest = honest_mixture(Products(q, r, s, r, s), excess, 0.02)
+        for ours, theirs in zip(honest, best_mixture(q, r, s, excess, 0.02), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
+
+
+def test_what_two_halves_agree_about_is_what_another_batch_confirms():
+    """Gradients are means over rows of b + noise: bᵀb is overestimated by the noise, its kept part is not."""
+    rng, truth, rows = np.random.default_rng(2), np.full(400, 0.02), 200
+    weights = sides(rows // 10, 10).reshape(-1)
+    promised, kept = [], []
+    for _ in range(300):
+        per_row = truth + rng.normal(size=(rows, truth.size))
+        b, e = per_row.mean(0), weights @ per_row / rows
+        promised.append(b @ b)
+        kept.append(b @ b - e @ e)
+    assert np.mean(promised) > 10 * truth @ truth
+    assert abs(np.mean(kept) - truth @ truth) < 3 * np.std(kept) / np.sqrt(len(kept))
+
+
+@pytest.mark.parametrize("shape", [(20, 10), (20, 5), (21, 1)])
+def test_sides_are_halves_of_the_environments(shape):
+    weights = sides(*shape)
+    assert weights.shape == shape
+    np.testing.assert_allclose(weights.mean(), 0, atol=1e-7)
+    np.testing.assert_allclose(np.abs(weights).mean(), 1, rtol=1e-6)
+    if shape[1] > 1:
+        assert (weights == weights[0]).all()

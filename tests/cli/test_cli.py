@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hostile
+import numpy as np
 import pytest
+from gymnasium import Env
 from rich.console import Console
 from test_train import TINY as TOY
 from toy_env import Toy
@@ -83,6 +86,32 @@ def test_bad_input_is_one_line_and_code_2(capsys, words, hint):
     assert hint in error and error.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--pessimism", "1e-5"], "--pessimism does nothing here: it needs gradient shapo"),
+        (["--algo", "trpo", "--ppo-rate", "1"], "--ppo-rate does nothing here: it needs algo ppo"),
+        (["--gradient", "shapo", "--alpha", "0.1"], "--alpha does nothing here: it needs schedule"),
+        (["--gradient", "shapo", "--pessimism", "1e-5"], ""),
+    ],
+)
+def test_a_choice_that_does_nothing_is_said_to(capsys, tmp_path, monkeypatch, words, said):
+    """A training that does not get far: the environment has no such id."""
+    monkeypatch.chdir(tmp_path)
+    _, _, error = shapo(capsys, "train", "--env", "zzz", *words)
+    *warnings, last = error.splitlines()
+    assert "unknown environment" in last and len(warnings) == bool(said)
+    assert all(line.startswith("shapo: warning: ") and said in line for line in warnings)
+
+
+def test_a_fault_of_ours_is_not_called_bad_input(capsys, monkeypatch):
+    """A ValueError that nobody raised on purpose: NumPy's, say."""
+    monkeypatch.setattr(algos, "run", lambda options: np.zeros(2).reshape(3))
+    code, _, error = shapo(capsys, "algos")
+    assert code == 1 and error.startswith("shapo: ValueError: cannot reshape")
+    assert error.endswith("(--debug shows where)\n")
+
+
 def test_debug_shows_where(capsys):
     with pytest.raises(ValueError, match="holds no run"):
         cli.main(["evaluate", "nowhere", "--debug"])
@@ -92,15 +121,17 @@ def test_every_choice_of_an_experiment_is_an_option():
     parser = Parser()
     add_experiment_options(parser)
     different = {
-        field.name: {int: 7, float: 0.125, str: "X"}.get(type(field.default), field.default)
-        for field in dataclasses.fields(Experiment)
+        name: {int: 7, float: 0.125, str: "X"}.get(type(value), value)
+        for name, value in dataclasses.asdict(Experiment()).items()
     }
     words = []
     for name, value in different.items():
         values = value if isinstance(value, tuple) else (value,)
         words += [f"--{name.replace('_', '-')}", *map(str, values)]
-    different |= {"algo": "cpo", "gradient": "sam", "critic_gradient": "sam", "schedule": "alpha"}
-    for name in ("algo", "gradient", "critic_gradient", "schedule"):
+    different |= {
+        "algo": "cpo", "gradient": "m:Rule(x=1)", "critic_gradient": "sam", "schedule": "alpha", "cost": "m:f",
+    }  # fmt: skip
+    for name in ("algo", "gradient", "critic_gradient", "schedule", "cost"):
         words[words.index(f"--{name.replace('_', '-')}") + 1] = different[name]
     assert experiment_choices(parser.parse_args(words)) == different
     assert experiment_choices(parser.parse_args([])) == {}
@@ -150,17 +181,42 @@ def test_train_prints_pairs_when_nobody_watches(run):
 
 def test_resume_refuses_a_changed_choice(capsys, run, monkeypatch):
     monkeypatch.chdir(HERE)
-    code, _, error = shapo(capsys, "train", "--resume", run[0], "--radius", "0.5")
+    words = ["train", "--resume", run[0], "--env", "toy_env:Toy", "--radius", "0.5"]
+    code, _, error = shapo(capsys, *words)
     assert code == 2 and "radius is 0.01 in the run, 0.5 was asked for" in error
 
 
 def test_evaluate(capsys, run, monkeypatch):
     monkeypatch.chdir(HERE)
-    code, out, _ = shapo(capsys, "evaluate", run[0], "--episodes", "3", "--json")
+    own = ["--env", "toy_env:Toy", "--episodes", "3"]
+    code, out, _ = shapo(capsys, "evaluate", run[0], *own, "--json")
     found = json.loads(out)
     assert code == 0 and found["mean action"]["episodes"] == 3
     assert found["sampled action"]["return"] != found["mean action"]["return"]
-    assert "return" in shapo(capsys, "evaluate", run[0], "--episodes", "3")[1]
+    code, out, _ = shapo(capsys, "evaluate", run[0], *own, "--max-steps", "7")
+    assert code == 0 and out.startswith("toy_env:Toy, 3 episodes each")
+    assert out.count("3 of 3 episodes did not end and were cut after 7 steps") == 2
+
+
+def test_one_episode_is_still_json(capsys, run, monkeypatch):
+    monkeypatch.chdir(HERE)
+    words = ["evaluate", run[0], "--env", "toy_env:Toy", "--episodes", "1", "--json"]
+    out = shapo(capsys, *words)[1]
+    strict = json.loads(out, parse_constant=pytest.fail)
+    assert strict["mean action"]["return_error"] is None
+
+
+@pytest.mark.parametrize("command", ["evaluate", "play", "train --resume"])
+def test_the_code_that_a_folder_names_is_not_imported_unless_asked(
+    capsys, tmp_path, monkeypatch, command
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trap.py").write_text("raise SystemExit('the folder was believed')")
+    folder = hostile.write_run(tmp_path / "run", hostile.EXPERIMENT.replace(env="trap:Toy"))
+    code, out, error = shapo(capsys, *command.split(), folder)
+    assert code == 2 and not out and error.count("\n") == 1
+    assert "this run uses trap:Toy; add --env trap:Toy to say that you trust it" in error
+    assert "trap" not in sys.modules
 
 
 def test_runs_of_your_own_classes_are_found_again(capsys, tmp_path, monkeypatch):
@@ -168,21 +224,49 @@ def test_runs_of_your_own_classes_are_found_again(capsys, tmp_path, monkeypatch)
     monkeypatch.chdir(HERE)
     folder = tmp_path / "run"
     train(TOY, folder, env=Toy)
-    assert shapo(capsys, "evaluate", folder, "--episodes", "2")[0] == 0
-    assert shapo(capsys, "train", "--resume", folder)[:2] == (0, f"run={folder}\n")
+    words = ["evaluate", folder, "--env", "toy_env:Toy", "--episodes", "2"]
+    assert shapo(capsys, *words)[1].startswith("toy_env:Toy, 2 episodes each")
+    words[3] = "toy_env:Slow"
+    out = shapo(capsys, *words)[1]
+    assert out.startswith("toy_env:Slow (trained on toy_env:Toy), 2 episodes each")
+    assert shapo(capsys, "train", "--resume", folder)[0] == 2
+    words = ["train", "--resume", folder, "--env", "toy_env:Toy"]
+    assert shapo(capsys, *words)[:2] == (0, f"run={folder}\n")
 
 
 def test_play(capsys, run, monkeypatch, tmp_path):
     import imageio.v2 as imageio
 
     monkeypatch.chdir(HERE)
-    code, out, _ = shapo(
-        capsys, "play", run[0], "--out", tmp_path / "film.gif", "--size", "256", "--every", "5"
-    )
+    film = ["play", run[0], "--env", "toy_env:Toy", "--out", tmp_path / "film.gif", "--every", "5"]
+    code, out, _ = shapo(capsys, *film, "--size", "256")
     assert code == 0 and str(tmp_path / "film.gif") in out
     assert (
         len(imageio.mimread(tmp_path / "film.gif")) == 5
     )  # of 25 steps; a GIF keeps no frame that looks like the one before
+    assert "was cut after 9 steps" in shapo(capsys, *film, "--size", "64", "--max-steps", "9")[1]
+
+
+def test_a_film_of_odd_size_is_a_film(capsys, run, monkeypatch, tmp_path):
+    import imageio.v2 as imageio
+
+    monkeypatch.chdir(HERE)
+    out = tmp_path / "film.mp4"
+    words = ["play", run[0], "--env", "toy_env:Toy", "--out", out, "--size", "65"]
+    assert shapo(capsys, *words)[0] == 0
+    frames = imageio.mimread(out)
+    assert len(frames) == 13 and frames[0].shape == (66, 66, 3)
+
+
+def test_no_half_a_film_is_left_behind(capsys, run, monkeypatch, tmp_path):
+    monkeypatch.chdir(HERE)
+    monkeypatch.setattr(Toy, "render", lambda *_: 1 / 0)
+    out = tmp_path / "film.mp4"
+    assert shapo(capsys, "play", run[0], "--env", "toy_env:Toy", "--out", out)[0] == 1
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(Toy, "render", lambda *_: Env().render())
+    code, _, error = shapo(capsys, "play", run[0], "--env", "toy_env:Toy", "--out", out)
+    assert code == 2 and "toy_env:Toy has no render()" in error and list(tmp_path.iterdir()) == []
 
 
 def test_compare(capsys, tmp_path, monkeypatch):

@@ -6,7 +6,9 @@ import pytest
 from gymnasium import spaces
 
 from shapo import envs
-from shapo.envs.gymnasium_in import episode_seed
+from shapo.envs import gymnasium_in
+from shapo.envs.gymnasium_in import CannotReplay, episode_seed
+from shapo.envs.heartbeat import heard_by
 
 
 class Corridor(gymnasium.Env):  # a user's own environment
@@ -128,6 +130,41 @@ def test_a_noisy_environment_of_ones_own_resumes_exactly():
             np.testing.assert_array_equal(ours, theirs)
 
 
+class Unforgetting(Corridor):
+    """Each episode begins a little further on than the one before."""
+
+    episodes = 0
+
+    def reset(self, **settings):
+        super().reset(**settings)
+        self.episodes += 1
+        self.x += 0.001 * self.episodes
+        return self.x.copy(), {}
+
+
+def test_what_carries_over_from_one_episode_to_the_next_is_not_resumed():
+    env, fresh = (envs.make(Unforgetting, 2) for _ in range(2))
+    env.reset(0)
+    plan = np.random.default_rng(0).uniform(-1, 1, (100, 2, 1))
+    assert sum(env.step(action).terminated.any() for action in plan) > 3
+    with pytest.raises(
+        CannotReplay, match=r"Unforgetting cannot be resumed: .*environment 0"
+    ) as no:
+        fresh.set_state(env.get_state())
+    assert "\n" not in str(no.value)
+
+
+def test_replaying_gives_signs_of_life():
+    env, fresh = (envs.make(Corridor, 2) for _ in range(2))
+    env.reset(0)
+    for _ in range(7):
+        env.step(np.zeros((2, 1)))
+    beats = []
+    with heard_by(lambda: beats.append(1)):
+        fresh.set_state(env.get_state())
+    assert len(beats) == env.get_state()["length"].sum() > 7
+
+
 def test_a_batch_of_ones_own():
     env = envs.make(Counters, 3)
     env.reset(0)
@@ -209,3 +246,17 @@ def test_options_reach_the_environment_and_pictures_need_one():
     assert drawn.step(np.zeros((1, 1))).obs[0, 2] == pytest.approx(still[0, 2])
     with pytest.raises(ValueError, match="Pendulum-v1: make it with render_mode"), pytest.warns():
         drawn.render()
+
+
+def test_an_episode_without_an_end_is_refused_with_the_fix(monkeypatch):
+    monkeypatch.setattr(gymnasium_in, "LONGEST", 20)
+    env = envs.make(Corridor, 2)
+    with pytest.raises(
+        ValueError, match=r"Corridor: .* 20 steps.*TimeLimit\(env, max_episode_steps"
+    ):
+        for _ in range(21):
+            env.step(np.zeros((2, 1)))
+    bounded = envs.make(lambda: gymnasium.wrappers.TimeLimit(Corridor(), 10), 2)
+    for _ in range(25):
+        bounded.step(np.zeros((2, 1)))
+    assert bounded.get_state()["length"].max() == 5

@@ -8,6 +8,7 @@ import pytest
 
 from shapo import envs
 from shapo.bench import env as bench_env
+from shapo.envs import locomotion, navigation
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,8 @@ def test_no_environments_are_refused():
         envs.make("Ant-v4", 0)
 
 
-def test_the_list_is_complete():
+def test_the_names_are_those_of_the_tasks():
+    assert (*navigation.TASKS, *locomotion.TASKS) == envs.IDS
     assert [row.id for row in envs.table()] == list(envs.IDS)
 
 

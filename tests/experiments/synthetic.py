@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import importlib.metadata
 import json
 from pathlib import Path
 
@@ -9,19 +10,23 @@ import numpy as np
 
 from shapo.experiment import Experiment
 
+VERSION = importlib.metadata.version("shapo")
+
 
 def write_run(
     folder: Path,
     experiment: Experiment,
     iterations: int | None = None,
-    version: str = "0.1.0",
+    version: str = VERSION,
     skill: float = 1.0,
     seed: int | None = None,
+    custom: dict[str, str] | None = None,
 ) -> Path:
     """A run whose return saturates at 20 x `skill` and whose cost falls towards its limit."""
     rng = np.random.default_rng(experiment.seed if seed is None else seed)
     folder.mkdir(parents=True)
-    config = {"version": version, "experiment": dataclasses.asdict(experiment)}
+    choices = dataclasses.asdict(experiment)
+    config = {"version": version, "experiment": choices, "custom": custom or {}}
     (folder / "config.json").write_text(json.dumps(config))
     count = experiment.iterations if iterations is None else iterations
     rows = _progress(experiment, count, skill, rng)
@@ -61,13 +66,14 @@ def _progress(experiment: Experiment, count: int, skill: float, rng) -> dict[str
         "cost/p95": cost * 2,
         "episode/length": np.full(count, 1000),
         "termination/total": iteration * 3,
-        "termination/rate": iteration * 3 / steps,
+        "termination/rate": iteration * 3 / ((iteration + 1) * experiment.num_envs),
         "policy/kl": np.full(count, 0.009),
         "policy/fraction": np.ones(count),
         "policy/multiplier": 0.4 * np.exp(-done) + 0.01 * np.abs(noise[2]),
         "gradient/kl": np.full(count, experiment.pessimism if shapo else 0.0),
         "gradient/cosine": np.full(count, 0.97 if shapo else 1.0),
         "gradient/alpha": np.exp(-5 * done) / 2,
+        "gradient/distance": np.full(count, experiment.pessimism**0.5 if shapo else 0.0),
         "time/actor": np.full(count, 0.2 if shapo else 0.1),
         "time/critics": np.full(count, 0.2),
         "time/seconds": (iteration + 1) * experiment.batch_steps / 20_000,

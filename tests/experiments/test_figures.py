@@ -15,14 +15,15 @@ from synthetic import write_run
 
 from shapo.cli import main as cli
 from shapo.experiments import figures, style
-from shapo.experiments.figures import drawing, runtime
+from shapo.experiments.figures import drawing, fronts, runtime
 from shapo.experiments.figures.figure import Arm, Result, gather, need, provenance
-from shapo.runs import reading as table
+from shapo.rules.multipliers import Pid
+from shapo.runs.reading import read_runs
 
 STEPS = 200_000
 ANALYTIC = [name for name, figure in figures.FIGURES.items() if not figure.arms()]
 MEASURED = [name for name in figures.FIGURES if name not in ANALYTIC]
-PLAIN, SHAPO = figures.FIGURES["runtime"].arms()
+PLAIN, SHAPO = (arm.with_steps(STEPS) for arm in figures.FIGURES["runtime"].arms())
 
 pytestmark = pytest.mark.xdist_group("figures")  # one process draws them for all
 
@@ -46,7 +47,8 @@ def drawn(runs, tmp_path_factory):
     folder, said = tmp_path_factory.mktemp("pictures"), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
         patch.setattr(style, "FORMATS", ("svg",))
-        cli.dispatch(["figure", *MEASURED, "--runs", str(runs), "--out", str(folder)])
+        places = ["--runs", str(runs), "--out", str(folder)]
+        cli.dispatch(["figure", *MEASURED, *places, "--steps", str(STEPS)])
     return folder, said.getvalue()
 
 
@@ -83,27 +85,28 @@ def test_figures_are_drawn_from_the_runs_there_are(name, drawn):
     text = svg_text(folder, name)
     assert "2 of 5 seeds · 200k of" in text
     assert "not run" not in text
-    lacking = 5 * len(figures.FIGURES[name].arms())
+    arms = len(figures.FIGURES[name].arms())
     about_it = said.split(f"{name} ")[1].split("drawn:")[0]
-    assert f"needs {lacking} runs: 0 complete, {lacking} missing" in about_it
+    assert f"needs {5 * arms} runs: {2 * arms} complete, {3 * arms} missing" in about_it
 
 
 def test_a_figure_with_gaps_says_so(runs, tmp_path, monkeypatch):
     monkeypatch.setattr(style, "FORMATS", ("svg",))
     figure = figures.FIGURES["fisher-euclidean"]
-    found = table.read_runs(runs).runs
+    found = read_runs(runs).runs
     only_ant = [run for run in found if run.experiment.env == "Ant-v4"]
-    figures.making.save(figure, gather(figure.arms(), only_ant), tmp_path)
+    arms = [arm.with_steps(STEPS) for arm in figure.arms()]
+    figures.making.save(figure, gather(arms, only_ant), tmp_path)
     text = svg_text(tmp_path, "fisher-euclidean")
     assert text.count("not run yet") == 3
     assert "9 of 12 configurations not run" in text
 
 
 def test_points_are_means_and_ellipses_standard_errors(axes, runs):
-    [result] = gather([SHAPO], table.read_runs(runs).runs)
+    [result] = gather([SHAPO], read_runs(runs).runs)
     drawing.scatter(axes, [result], "cost/rate")
-    costs = [run.last("cost/rate") for run in result.runs]
-    rewards = [run.final("reward/episode") for run in result.runs]
+    costs = [run.history.last("cost/rate") for run in result.runs]
+    rewards = [run.history.final("reward/episode") for run in result.runs]
     [point] = axes.lines
     np.testing.assert_allclose(point.get_xydata()[0], [np.mean(costs), np.mean(rewards)])
     [ellipse] = [patch for patch in axes.patches if isinstance(patch, Ellipse)]
@@ -113,9 +116,9 @@ def test_points_are_means_and_ellipses_standard_errors(axes, runs):
 
 
 def test_curves_are_means_of_the_runs(axes, runs):
-    [result] = gather([PLAIN], table.read_runs(runs).runs)
+    [result] = gather([PLAIN], read_runs(runs).runs)
     drawing.curves(axes, [result], "cost/episode")
-    expected = np.mean([run.values("cost/episode") for run in result.runs], axis=0)
+    expected = np.mean([run.progress["cost/episode"] for run in result.runs], axis=0)
     np.testing.assert_allclose(axes.lines[0].get_ydata(), expected)
 
 
@@ -125,50 +128,96 @@ def test_front_encloses_what_the_points_beat(axes):
     np.testing.assert_array_equal(axes.lines[0].get_xydata(), [[1, 2], [1, 5], [3, 8], [6, 8]])
 
 
-def test_runtime_is_measured_speed(runs):
-    rows = runtime.rows(gather([PLAIN, SHAPO], table.read_runs(runs).runs))
+def test_runtime_is_measured(runs):
+    rows = runtime.rows(gather([PLAIN, SHAPO], read_runs(runs).runs))
     values = {row.name: row.values for row in rows}
     assert values["environment steps per second"] == [20_000, 20_000]
     assert values["update, seconds per iteration"] == pytest.approx([0.3, 0.4])
-    assert values["total, minutes for 10M steps"] == pytest.approx([500 / 60] * 2)
+    assert values["total, minutes for 200k steps"] == pytest.approx([10 / 60] * 2)
 
 
-def test_an_arm_owns_its_runs_and_no_others(tmp_path):
-    short = PLAIN.experiment.replace(steps=STEPS)
+def test_total_time_is_the_clocks_and_not_a_speed(tmp_path):
+    """A run that compiled for a minute and was held up once: its median speed knows of neither."""
+    for seed, seconds in enumerate((70.0, 90.0)):
+        folder = write_run(tmp_path / f"s{seed}", PLAIN.experiment.replace(seed=seed))
+        header, *rows = [line.split(",") for line in (folder / "progress.csv").read_text().split()]
+        rows[-1][header.index("time/seconds")] = str(seconds)
+        lines = [",".join(row) for row in (header, *rows)]
+        (folder / "progress.csv").write_text("\n".join(lines) + "\n")
+    total, *_ = runtime.rows(gather([PLAIN, SHAPO], read_runs(tmp_path).runs))
+    assert total.values[0] == pytest.approx(80 / 60) and np.isnan(total.values[1])
+
+
+def test_an_arm_has_each_seed_once_and_at_its_length(tmp_path):
+    short, shapo = PLAIN.experiment, SHAPO.experiment
     write_run(tmp_path / "stopped", short.replace(seed=1), iterations=3)
     write_run(tmp_path / "whole", short.replace(seed=1, workers=4))
+    write_run(tmp_path / "longer", short.replace(seed=1, steps=2 * STEPS))
+    write_run(tmp_path / "longer-too", short.replace(seed=2, steps=2 * STEPS))
     write_run(tmp_path / "other-radius", short.replace(radius=0.02))
-    write_run(tmp_path / "other-rule", SHAPO.experiment.replace(steps=STEPS))
-    [result] = gather([PLAIN], table.read_runs(tmp_path).runs)
-    assert [run.name for run in result.runs] == ["whole"]
+    write_run(tmp_path / "own-task", short.replace(seed=3), custom={"env": "mine:f"})
+    write_run(tmp_path / "shapo", shapo.replace(steps=2 * STEPS))
+    found = read_runs(tmp_path).runs
+    plain, treated = gather([PLAIN, SHAPO], found)
+    assert [run.folder.name for run in plain.runs] == ["whole", "longer-too"]
+    assert {run.history.steps for run in (*plain.runs, *treated.runs)} == {STEPS}
+    assert {(out.run.folder.name, out.kind) for out in plain.left_out} == {
+        ("stopped", "shorter"),
+        ("longer", "second of its seed"),
+    }
+    assert provenance(figures.FIGURES["runtime"], [plain, treated]) == (
+        "1–2 of 5 seeds · 200k of 10M steps · 2 longer runs as they stood then · "
+        "left out: 1 second of its seed, 1 shorter"
+    )
+
+
+def test_unlike_lengths_are_never_drawn_together(tmp_path, monkeypatch, capsys):
+    """SHAPO at 200k steps against plain at 100k: at 200k there is SHAPO alone, and the picture says so."""
+    monkeypatch.setattr(style, "FORMATS", ("svg",))
+    write_run(tmp_path / "runs" / "plain", PLAIN.experiment.replace(steps=STEPS // 2))
+    write_run(tmp_path / "runs" / "shapo", SHAPO.experiment)
+    words = ["figure", "main", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path)]
+    cli.dispatch([*words, "--steps", str(STEPS)])
+    text = svg_text(tmp_path, "main")
+    assert "200k of 5M–10M steps · 27 of 28 configurations not run · left out: 1 shorter" in text
+    assert "plain: 100k of 200k steps" in capsys.readouterr().out
+    cli.dispatch([*words, "--steps", str(STEPS // 2)])
+    text = svg_text(tmp_path, "main")
+    assert "26 of 28 configurations not run · 1 longer run as it stood then" in text
+    with pytest.raises(figures.NothingToDraw, match="at this length: main"):
+        cli.dispatch(words)
+    assert "the runs there are shorter: --steps 100000 draws them" in capsys.readouterr().out
 
 
 def test_missing_runs_and_their_time(tmp_path):
     arm = Arm("plain", PLAIN.experiment.replace(steps=400_000), style.PLAIN)
     write_run(tmp_path / "done", arm.experiment)
     write_run(tmp_path / "half", arm.experiment.replace(seed=1), iterations=10)
-    found = table.read_runs(tmp_path).runs
+    found = read_runs(tmp_path).runs
     lack = need(gather([arm], found), found, seeds=3)
     assert lack.complete == 1
     assert lack.missing == [arm.experiment.replace(seed=1), arm.experiment.replace(seed=2)]
     assert lack.seconds == pytest.approx((200_000 + 400_000) / 20_000)
     assert lack.measured
-    assert not need([Result(arm, [])], [], seeds=1).measured
+    assert not need([Result(arm, [], [])], [], seeds=1).measured
 
 
 def test_provenance_names_seeds_and_steps(runs):
+    results = gather([PLAIN, SHAPO], read_runs(runs).runs)
     figure = figures.FIGURES["runtime"]
-    results = gather([PLAIN, SHAPO], table.read_runs(runs).runs)
     assert provenance(figure, results) == "2 of 5 seeds · 200k of 10M steps"
-    cut = [results[0], Result(SHAPO, [results[1].runs[0].until(100_000)])]
-    assert provenance(figure, cut) == "1–2 of 5 seeds · 100k–200k of 10M steps"
 
 
-def test_longer_runs_are_shown_as_they_stood(runs, tmp_path, monkeypatch):
-    monkeypatch.setattr(style, "FORMATS", ("svg",))
-    arguments = ["runtime", "--runs", str(runs), "--out", str(tmp_path), "--steps", "100000"]
-    cli.dispatch(["figure", *arguments])
-    assert "2 of 5 seeds · 100k of 10M steps" in svg_text(tmp_path, "runtime")
+def test_first_multipliers_make_a_difference():
+    """How much of the objective is cost, after the first update of PointGoal1 (a cost of about 50, a limit of 10)."""
+    weights = []
+    for first in fronts.MULTIPLIERS:
+        pid = Pid(first)
+        state = pid.update(pid.init(1), np.array([50.0]), np.array([10.0]))
+        [multiplier] = pid.value(state)
+        weights.append(multiplier / (1 + multiplier))
+    assert min(np.diff(weights)) > 0.05
+    assert len({arm.experiment for arm in fronts.schedule_arms()}) == 3 * len(fronts.MULTIPLIERS)
 
 
 def test_run_trains_exactly_what_is_missing(tmp_path, monkeypatch):
@@ -183,10 +232,10 @@ def test_run_trains_exactly_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "shapo.experiments.sweep", sweep)
     monkeypatch.setattr("shapo.experiments.sweep", sweep, raising=False)
     monkeypatch.setattr(style, "FORMATS", ("svg",))
-    write_run(tmp_path / "runs" / "old", PLAIN.experiment.replace(steps=STEPS))
+    write_run(tmp_path / "runs" / "old", PLAIN.experiment)
     options = f"--run --steps {STEPS} --seeds 2 --runs {tmp_path / 'runs'} --out {tmp_path}"
     cli.dispatch(["figure", "runtime", *options.split()])
-    plain, shapo = (arm.experiment.replace(steps=STEPS) for arm in (PLAIN, SHAPO))
+    plain, shapo = PLAIN.experiment, SHAPO.experiment
     assert asked == [plain.replace(seed=1), shapo.replace(seed=0), shapo.replace(seed=1)]
     assert "2 of 5 seeds" in svg_text(tmp_path, "runtime")
 
@@ -226,10 +275,10 @@ def test_list_names_every_figure(capsys):
 @pytest.mark.parametrize("name", MEASURED)
 def test_methods_are_told_apart_without_colour(name):
     for shown in drawing.by_panel(
-        [Result(arm, []) for arm in figures.FIGURES[name].arms()]
+        [Result(arm, [], []) for arm in figures.FIGURES[name].arms()]
     ).values():
         seen = {}
-        for arm, _ in shown:
+        for arm, *_ in shown:
             look = (arm.look.marker, str(arm.look.line))
             algorithm = arm.experiment.algo
             assert seen.setdefault((algorithm, look), arm.label) == arm.label

@@ -65,6 +65,17 @@ def test_variants_take_the_rest_from_above_and_equal_ones_are_one():
     assert found[2].critic_gradient == "sam"
 
 
+def test_a_single_value_may_be_for_some_of_the_runs_only():
+    found = experiments(
+        {"gradient": ["plain", "shapo"], "pessimism": 1e-5, "algo": ["crpo", "ppo"]}
+    )
+    assert len(found) == 4 and {each.pessimism for each in found} == {1e-5}
+
+
+def test_an_environment_under_two_names_is_run_once():
+    assert experiments({"env": ["PointGoal1-v0", "SafetyPointGoal1-v0"]}) == [presets.experiment()]
+
+
 @pytest.mark.parametrize(
     "grid, hint",
     [
@@ -90,6 +101,17 @@ def test_variants_take_the_rest_from_above_and_equal_ones_are_one():
         ({"base": 3}, "must be pairs"),
         ({"runs": {}}, "runs must be a list"),
         ({"runs": ["shapo"]}, "variant 1 must be pairs"),
+        ({"discount": 99}, "discount is 99.0; it must be at least 0 and at most 1"),
+        (
+            {"pessimism": 1e-5},
+            "pessimism does nothing in a run with algo trpo-pid and gradient plain",
+        ),
+        ({"ppo_rate": [1e-3, 1e-4], "algo": "trpo"}, "ppo_rate does nothing"),
+        ({"gradient": ["plain", "shapo"], "pessimism": [1e-5, 1e-4]}, "it needs gradient shapo"),
+        (
+            {"gradient": "shapo", "schedule": ["fixed", "alpha"], "alpha": [0.1, 0.2]},
+            "alpha does nothing in a run with algo trpo-pid and gradient shapo: it needs schedule alpha",
+        ),
     ],
 )
 def test_bad_grids_are_refused_by_name(grid, hint):

@@ -6,11 +6,15 @@ import scipy.stats
 from synthetic import write_run
 
 from shapo.experiment import Experiment
-from shapo.experiments import groups
-from shapo.runs import reading as table
+from shapo.experiments.groups import comparisons, grouped
+from shapo.runs.reading import read_runs
 
 SHORT = Experiment(steps=200_000)
 SHAPO = SHORT.replace(gradient="shapo", critic_gradient="sam")
+
+
+def groups_in(folder):
+    return grouped(read_runs(folder).runs)
 
 
 def test_labels_name_what_tells_runs_apart(tmp_path):
@@ -19,7 +23,7 @@ def test_labels_name_what_tells_runs_apart(tmp_path):
         for pessimism in (1e-4, 1e-3):
             shapo = SHAPO.replace(seed=seed, pessimism=pessimism)
             write_run(tmp_path / f"shapo{seed}-{pessimism}", shapo)
-    found = groups.grouped(table.read_runs(tmp_path).runs)
+    found = groups_in(tmp_path)
     assert [group.label for group in found] == [
         "trpo-pid · plain",
         "trpo-pid · shapo · pessimism 0.0001",
@@ -28,17 +32,56 @@ def test_labels_name_what_tells_runs_apart(tmp_path):
     assert all([run.experiment.seed for run in group.runs] == [0, 1] for group in found)
 
 
+def test_another_length_is_another_group(tmp_path):
+    for seed in range(2):
+        write_run(tmp_path / f"short{seed}", SHORT.replace(seed=seed))
+        write_run(tmp_path / f"long{seed}", SHORT.replace(seed=seed, steps=400_000))
+    found = groups_in(tmp_path)
+    labels = ["trpo-pid · plain · 200k steps", "trpo-pid · plain · 400k steps"]
+    assert [group.label for group in found] == labels
+    assert [group.steps for group in found] == [200_000, 400_000]
+    assert all(len(group.runs) == 2 and not group.left_out for group in found)
+
+
+def test_ones_own_environment_is_not_the_one_it_replaced(tmp_path):
+    write_run(tmp_path / "built-in", SHORT)
+    for seed in range(2):
+        own = {"env": "tasks:pendulum"}
+        write_run(tmp_path / f"own{seed}", SHORT.replace(seed=seed), custom=own)
+    write_run(tmp_path / "own-shapo", SHAPO, custom={"env": "tasks:pendulum"})
+    write_run(tmp_path / "own-rule", SHORT, custom={"algorithm": "Mine()"})
+    found = groups_in(tmp_path)
+    assert [(group.env, group.label, len(group.runs)) for group in found] == [
+        ("SafetyPointGoal1-v0", "trpo-pid · plain", 1),
+        ("SafetyPointGoal1-v0", "trpo-pid · plain · algorithm Mine()", 1),
+        ("tasks:pendulum", "trpo-pid · plain", 2),
+        ("tasks:pendulum", "trpo-pid · shapo", 1),
+    ]
+    [comparison] = comparisons(found).made
+    assert comparison.env == "tasks:pendulum"
+
+
+def test_a_rule_of_ones_own_is_compared_like_one_of_ours(tmp_path):
+    for rule in ("plain", "sam", "my_rules:LookAhead(radius=0.1)", "my_rules:LookAhead"):
+        write_run(tmp_path / rule, SHORT.replace(gradient=rule))
+    assert [c.label for c in comparisons(groups_in(tmp_path)).made] == [
+        f"trpo-pid · {rule} − trpo-pid · plain"
+        for rule in ("my_rules:LookAhead", "my_rules:LookAhead(radius=0.1)", "sam")
+    ]
+
+
 def test_comparison_is_paired_by_seed(tmp_path):
     for seed in range(4):
         write_run(tmp_path / f"plain{seed}", SHORT.replace(seed=seed), skill=1 + 0.1 * seed)
     for seed in range(1, 6):
         write_run(tmp_path / f"shapo{seed}", SHAPO.replace(seed=seed), skill=1.3 + 0.05 * seed)
-    runs = {run.name: run for run in table.read_runs(tmp_path).runs}
-    [comparison] = groups.comparisons(list(runs.values()))
+    write_run(tmp_path / "shapo1-again", SHAPO.replace(seed=1), skill=9, seed=77)
+    runs = {run.folder.name: run.history for run in read_runs(tmp_path).runs}
+    [comparison] = comparisons(groups_in(tmp_path)).made
     ours = [runs[f"shapo{seed}"].final("reward/episode") for seed in (1, 2, 3)]
     theirs = [runs[f"plain{seed}"].final("reward/episode") for seed in (1, 2, 3)]
     expected = scipy.stats.ttest_rel(ours, theirs).confidence_interval(0.95)
-    assert comparison.pairs == 3
+    assert comparison.pairs == 3, "a seed counts once"
     np.testing.assert_allclose(comparison.reward[1:], expected)
     assert comparison.reward.estimate == pytest.approx(np.mean(ours) - np.mean(theirs))
     assert comparison.better_reward == np.mean(np.greater.outer(ours, theirs))
@@ -49,8 +92,58 @@ def test_like_is_compared_with_like(tmp_path):
         write_run(tmp_path / f"p{first}", SHORT.replace(multiplier_init=first))
         write_run(tmp_path / f"s{first}", SHAPO.replace(multiplier_init=first))
     write_run(tmp_path / "alone", SHAPO.replace(env="Ant-v4"))
-    labels = [c.label for c in groups.comparisons(table.read_runs(tmp_path).runs)]
+    labels = [c.label for c in comparisons(groups_in(tmp_path)).made]
     assert len(labels) == 2
     for label in labels:
         ours, theirs = label.split(" − ")
         assert ours.split("multiplier_init")[1] == theirs.split("multiplier_init")[1]
+
+
+ARMS = {
+    "vanilla": SHORT,
+    "critics": SHORT.replace(critic_gradient="sam"),
+    "actor": SHORT.replace(gradient="shapo"),
+    "both": SHAPO,
+}
+SKILL = {"vanilla": 1.0, "critics": 2.0, "actor": 3.0, "both": 4.0}
+
+
+def write_arms(folder, *names):
+    for name in names:
+        write_run(folder / name, ARMS[name], skill=SKILL[name], seed=0)
+
+
+def test_the_baseline_has_a_plain_actor_and_plain_critics(tmp_path):
+    """Figure 7's four arms: SHAPO and its actor alone are both compared with vanilla, and the critics with nothing."""
+    write_arms(tmp_path, *ARMS)
+    found = {c.label: c.reward.estimate for c in comparisons(groups_in(tmp_path)).made}
+    runs = {
+        run.folder.name: run.history.final("reward/episode") for run in read_runs(tmp_path).runs
+    }
+    vanilla = "trpo-pid · plain"
+    assert found == {
+        f"trpo-pid · shapo − {vanilla}": pytest.approx(runs["both"] - runs["vanilla"]),
+        f"trpo-pid · shapo · plain critics − {vanilla}": pytest.approx(
+            runs["actor"] - runs["vanilla"]
+        ),
+    }
+
+
+def test_without_vanilla_only_the_actors_rule_may_differ(tmp_path):
+    write_arms(tmp_path, "critics", "actor", "both")
+    [comparison] = comparisons(groups_in(tmp_path)).made
+    assert comparison.label == (
+        "trpo-pid · shapo − trpo-pid · plain · sam critics (the actor's rule alone)"
+    )
+    write_run(tmp_path / "others", ARMS["both"].replace(rho_critic=0.5))
+    assert len(comparisons(groups_in(tmp_path)).made) == 1, "other critics are no such pair"
+
+
+def test_what_cannot_be_compared_is_said(tmp_path):
+    write_run(tmp_path / "plain", SHORT)
+    write_run(tmp_path / "shapo", SHAPO, iterations=5)
+    found = comparisons(groups_in(tmp_path))
+    assert not found.made
+    assert found.not_made == [
+        "SafetyPointGoal1-v0: trpo-pid · shapo − trpo-pid · plain: one has come further (100k and 200k steps)"
+    ]

@@ -1,19 +1,26 @@
 """The same sweep on a real cluster of several nodes, one of which is lost on the way."""
 
 import sys
+import tempfile
 import threading
 import time
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from test_resume import same_files
 
 from shapo.experiment import Experiment
 from shapo.experiments import sweep
-from shapo.experiments.sweep.cluster import Order, train_on_node
+from shapo.experiments.sweep.cluster import Cluster, Order, train_on_node
+from shapo.experiments.sweep.engine import Advanced
 from shapo.experiments.sweep.mirror import Changes
+from shapo.experiments.sweep.plan import Job
+from shapo.runs.folder import held
 
 EXPERIMENT = Experiment(
-    env="toy_env:Slow", algo="trpo", cost_limit=(1.0,), steps=2000, num_envs=2, steps_per_env=50, workers=1,
+    env="toy_env:Slow", algo="trpo", gradient="own_rules:LookAhead(radius=0.001)", cost_limit=(1.0,),
+    steps=2000, num_envs=2, steps_per_env=50, workers=1,
     hidden=(8,), critic_epochs=1, critic_minibatch=50,
 )  # fmt: skip
 
@@ -75,6 +82,39 @@ def test_a_node_is_lost_and_every_run_ends_as_on_one_machine(nodes, tmp_path):
     # A run that began anew would have only one session; the lost one has two.
     sessions = [len(list((job.folder / "tensorboard").iterdir())) for job in outcome.finished]
     assert sorted(sessions) == [1, 1, 2]
+
+
+def test_a_node_has_cleaned_up_when_it_says_that_it_is_done(tmp_path, monkeypatch):
+    """Whoever hears the last word may shut the node down; and what a lost task left is removed by the next."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "shapo-lost" / "run").mkdir(parents=True)
+    (tmp_path / "shapo-busy").mkdir()
+    order = Order(
+        EXPERIMENT.replace(env="nowhere:Maze"), Changes([], []), Changes([], []), version("shapo")
+    )
+    with held(tmp_path / "shapo-busy"):
+        for update in train_on_node(order):
+            if update.ended:
+                assert "cannot import nowhere" in update.failure.reason
+                assert [path.name for path in tmp_path.iterdir()] == ["shapo-busy"]
+    assert update.ended
+
+
+@pytest.mark.slow
+def test_nothing_is_left_on_a_node_when_a_sweep_is_stopped(nodes, tmp_path, monkeypatch):
+    made, _ = nodes
+    (tmp_path / "out").mkdir()
+    engine = Cluster(made.address)
+    before = set(Path(tempfile.gettempdir()).glob("shapo-*"))
+    for seed in range(2):
+        experiment = EXPERIMENT.replace(seed=seed, steps=1_000_000)
+        engine.start(Job(experiment, tmp_path / "out" / str(seed), 0))
+    going = set()
+    while len(going) < 2:
+        going |= {each.name for each in engine.events(1.0) if isinstance(each, Advanced)}
+    assert len(set(Path(tempfile.gettempdir()).glob("shapo-*")) - before) == 2
+    engine.close()
+    assert not set(Path(tempfile.gettempdir()).glob("shapo-*")) - before
 
 
 def test_a_node_with_another_version_is_refused():

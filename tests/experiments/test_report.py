@@ -15,7 +15,7 @@ from synthetic import write_run
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
 from shapo.experiments import report
-from shapo.runs import reading as table
+from shapo.runs.reading import read_runs
 
 SHORT = Experiment(steps=1_000_000)
 HOSTILE = "<img src=x onerror=document.title='owned'>"
@@ -88,12 +88,12 @@ def test_everything_is_drawn(opened):
 
 def test_the_curves_pass_through_the_recorded_values(opened, runs):
     Select(opened.find_element(By.ID, "view")).select_by_value("runs")
-    [run] = [run for run in table.read_runs(runs).runs if run.name == "plain-0"]
+    [run] = [run for run in read_runs(runs).runs if run.folder.name == "plain-0"]
     drawn = opened.execute_script(
         "return [...document.querySelectorAll('#learning figure:first-child path.series')]"
         ".map(path => path.getAttribute('d'))"
     )
-    values = run.values("reward/episode")
+    values = run.history.values("reward/episode")
     heights = [[-float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path)] for path in drawn]
     likeness = [np.corrcoef(h, values)[0, 1] for h in heights if len(h) == len(values)]
     assert sum(r > 0.99999 for r in likeness) == 1
@@ -141,24 +141,47 @@ def test_names_are_text_and_never_markup(opened):
 def test_what_failed_is_listed(opened):
     problems = opened.find_element(By.ID, "problems").text
     assert "worker 3 was killed" in problems
-    assert "config.json is not a run's configuration" in problems
+    assert "config.json is not a run's config" in problems
     assert "unfinished: 400k of 1M steps" in problems
+    assert "in no mean: 400k steps, others have 1M" in problems
 
 
 def test_the_page_needs_nothing_else(runs):
-    html = report.page(table.read_runs(runs))
+    html = report.page(read_runs(runs))
     assert not re.search(r"(?:src|href)=[\"'](?!data:)", html.split('id="data"')[0])
     assert "http" not in re.sub(r"http://www.w3.org/2000/svg", "", html)
 
 
-def test_data_cannot_end_their_element(runs):
-    found = table.read_runs(runs)
-    renamed = [run._replace(name="</script><script>alert(1)</script>") for run in found.runs]
-    html = report.page(found._replace(runs=renamed))
+def test_data_cannot_end_their_element(tmp_path):
+    hostile = "</script><script>alert(1)</script>"
+    write_run(tmp_path / hostile, SHORT)
+    write_run(tmp_path / "tame", SHORT.replace(seed=1))
+    html = report.page(read_runs(tmp_path))
     assert html.count("<script") == 3
     data = re.search(r'id="data">(.*?)</script>', html, re.DOTALL)
     assert data
-    assert json.loads(data[1])["runs"][0]["name"] == "</script><script>alert(1)</script>"
+    assert json.loads(data[1])["runs"][0]["name"] == hostile
+
+
+def test_what_is_in_no_mean_is_said(tmp_path):
+    for seed in range(2):
+        write_run(tmp_path / f"s{seed}", SHORT.replace(seed=seed))
+    write_run(tmp_path / "s0-again", SHORT, skill=9, seed=77)
+    write_run(tmp_path / "s2-stopped", SHORT.replace(seed=2), iterations=5)
+    write_run(tmp_path / "two-costs", SHORT.replace(env="mine:f", cost_limit=(1.0, 2.0)))
+    found = read_runs(tmp_path)
+    shown = report.contents(found, "")
+    counted, two = shown["groups"]
+    assert (counted["seeds"], two["costs"]) == (2, 2)
+    history = [run.history for run in found.runs if run.folder.name in ("s0", "s1")]
+    mean = np.mean([each.values("reward/episode")[-1] for each in history])
+    assert counted["curves"]["reward/episode"][1][-1] == pytest.approx(mean, rel=1e-3)
+    assert counted["curves"]["reward/episode"][0][-1] == 1_000_000, "not cut to the shortest"
+    said = {run["name"]: run["left_out"] for run in shown["runs"] if run["left_out"]}
+    assert said == {
+        "s0-again": "seed 0 counts once, in s0",
+        "s2-stopped": "100k steps, others have 1M",
+    }
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from pathlib import Path
 
+import hostile
 import pytest
 from synthetic import write_run
 from test_resume import same_files
@@ -23,6 +24,7 @@ from shapo.experiments.sweep.pace import Pace
 from shapo.experiments.sweep.plan import Job, plan
 from shapo.experiments.sweep.screen import LiveLines, PlainLines, wide_console
 from shapo.experiments.sweep.sweep import Sweep
+from shapo.runs.integrity import altered
 from shapo.training import train
 
 TESTS = Path(__file__).parent.parent
@@ -139,6 +141,27 @@ def test_a_run_is_found_by_what_it_is(tmp_path):
     assert jobs[2].name.startswith("toy_env-Toy_trpo_plain_s2_"), "its own name was taken"
 
 
+def test_what_does_nothing_does_not_make_another_run(tmp_path):
+    write_run(tmp_path / "there", TINY.replace(pessimism=0.5, pid_kp=3.0))
+    assert [job.name for job in plan([TINY, TINY.replace(ppo_rate=1.0)], tmp_path).jobs] == [
+        "there"
+    ]
+
+
+def test_a_start_that_failed_leaves_its_place(tmp_path):
+    (name,) = (job.name for job in plan([TINY], tmp_path).jobs)
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "failure.txt").write_text("no luck\n")
+    assert [job.name for job in plan([TINY], tmp_path).jobs] == [name]
+
+
+def test_of_two_folders_with_one_run_the_further_one_goes_on(tmp_path):
+    write_run(tmp_path / "a", TINY)
+    write_run(tmp_path / "b", TINY, iterations=2)
+    (job,) = plan([TINY], tmp_path).jobs
+    assert job.name == "a" and job.finished
+
+
 def test_rows_without_their_checkpoint_do_not_count(tmp_path):
     folder = write_run(tmp_path / "run", TINY)
     (folder / "checkpoints").mkdir()
@@ -197,17 +220,49 @@ def test_a_mirror_follows_and_never_has_a_checkpoint_without_its_rows(tmp_path):
     assert _contents(here) == _contents(there)
 
 
+def test_a_mirror_never_has_a_manifest_without_its_files(tmp_path):
+    there = hostile.write_run(tmp_path / "there")
+    changes = mirror.needed_to_continue(there)
+    for broken_off in range(len(changes.parts) + 1):
+        partly = tmp_path / f"partly-{broken_off}"
+        mirror.apply(partly, changes._replace(parts=changes.parts[:broken_off]))
+        assert altered(partly) == []
+    assert (partly / "manifest.json").exists()
+
+
+def test_a_damaged_run_is_not_called_finished(tmp_path):
+    """With its rows cut in the middle, and with one number changed."""
+    seeds = [hostile.EXPERIMENT.replace(seed=seed) for seed in range(3)]
+    cut, changed, _ = (
+        hostile.write_run(tmp_path / f"run{each.seed}", each) / "progress.csv" for each in seeds
+    )
+    cut.write_bytes(cut.read_bytes()[:-40])
+    changed.write_bytes(changed.read_bytes().replace(b"2.0", b"1.0", 1))
+    outcome = sweep.run(seeds, tmp_path)
+    assert [job.folder.name for job in outcome.finished] == ["run2"]
+    for job, failure in outcome.failed:
+        assert failure.kind == "bad input" and str(job.folder / "progress.csv") in failure.reason
+    assert cut.stat().st_size > 0
+
+
 def _contents(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
 
 
-def test_own_modules_travel_and_installed_ones_do_not():
-    (part,) = sources("toy_env:Toy").parts
-    assert part.path == "toy_env.py" and part.content == (TESTS / "toy_env.py").read_bytes()
-    assert sources("numpy:zeros").parts == sources("json:loads").parts == []
-    assert sources("SafetyPointGoal1-v0").parts == sources("no_such_module:X").parts == []
-    package = {part.path for part in sources("shapo.envs:Saute").parts}
-    assert {"shapo/__init__.py", "shapo/envs/saute.py"} <= package
+def test_own_modules_travel_and_installed_ones_do_not(tmp_path, monkeypatch):
+    (tmp_path / "my_rules.py").write_text("class Rule: pass")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def travel(**names):
+        return {part.path: part.content for part in sources(TINY.replace(**names)).parts}
+
+    toy = {"toy_env.py": (TESTS / "toy_env.py").read_bytes()}
+    assert travel() == travel(env="toy_env:Toy(horizon=3)", cost="toy_env:Slow") == toy
+    assert travel(gradient="my_rules:Rule(x=1)").keys() == {"toy_env.py", "my_rules.py"}
+    assert travel(env="Ant-v4") == travel(env="no_such_module:X") == {}
+    assert travel(env="Ant-v4", gradient="numpy:zeros", algo="json:loads") == {}
+    package = travel(env="shapo.envs:Saute")
+    assert {"shapo/__init__.py", "shapo/envs/saute.py"} <= package.keys()
 
 
 def test_real_processes_train_and_fail_as_one_would_alone(tmp_path, monkeypatch):

@@ -68,6 +68,15 @@ def test_points_that_are_all_alike_still_give_a_choice(tmp_path):
         weigh(wanted, runs[:1])
 
 
+def test_a_seed_counts_once(tmp_path):
+    wanted, runs = measured(tmp_path, [(0, 10), (5, 5), (6, 4)])
+    write_run(tmp_path / "twice", wanted[1], seed=99)
+    found = weigh(wanted, read_runs(tmp_path).runs)
+    assert [each.seeds for each in found.candidates] == [1, 1] and len(runs) == 3
+    assert found.candidates[0].reward == 5, "the one found first, by name"
+    assert [out.run.folder.name for out in found.left_out] == ["twice"]
+
+
 def test_the_command_says_what_to_take_and_why(tmp_path, capsys):
     wanted, _ = measured(tmp_path / "made", [(1, 9), *[(k, k) for k in range(9)]])
     out = tmp_path / "out"

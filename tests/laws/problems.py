@@ -1,33 +1,47 @@
-"""Small policies and batches on which a dense matrix is affordable."""
+"""Small policies and batches on which a dense matrix is affordable.
+
+Made in NumPy: JAX's random numbers take longer to compile than the laws that use them.
+"""
+
+import itertools
 
 import jax
+import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
+import oracle
 
-from shapo.learning.advantages import centre, standardise
-from shapo.rules import gaussian, networks
+from shapo.learning.advantages import sides
+from shapo.rules.epochs import minibatches
+from shapo.rules.networks import Layer, Policy
 from shapo.rules.surrogates import Samples
 from shapo.types import Progress
 
 OBS, ACT, ROWS = 3, 2, 120
+KEY = np.array([0, 3], np.uint32)
 
 
 def policy(seed=0, hidden=(6,)):
-    params = networks.init_policy(jax.random.PRNGKey(seed), OBS, hidden, ACT)
-    return params._replace(log_std=jnp.array([-0.3, 0.2]))
+    rng = np.random.default_rng(seed)
+    sizes = (OBS, *hidden, ACT)
+    layer = lambda n, m: Layer(*(jnp.asarray(rng.uniform(-1, 1, s) / n**0.5) for s in ((n, m), m)))
+    return Policy(tuple(layer(n, m) for n, m in itertools.pairwise(sizes)), jnp.array([-0.3, 0.2]))
 
 
 def samples(params, seed=1, costs=1, rows=ROWS):
-    keys = jax.random.split(jax.random.PRNGKey(seed), 4)
-    obs = jax.random.normal(keys[0], (rows, OBS))
-    pi = networks.act(params, obs)
-    action = pi.mean + jnp.exp(pi.log_std) * jax.random.normal(keys[1], (rows, ACT))
+    rng = np.random.default_rng(seed)
+    theta = np.asarray(flat(params), float)
+    net = oracle.Mlp(*(len(layer.weight) for layer in params.layers), ACT)
+    obs = rng.normal(size=(rows, OBS))
+    noise = rng.normal(size=(rows, ACT))
+    action = net.forward(theta, obs)[0] + np.exp(params.log_std) * noise
     # Advantages that depend on the action, so that there is something to learn.
-    reward = action[:, 0] * obs[:, 0] + 0.5 * jax.random.normal(keys[2], (rows,))
-    cost = action[:, 1:] * obs[:, 1:2] + 0.5 * jax.random.normal(keys[3], (rows, costs))
-    return Samples(
-        obs, action, gaussian.log_prob(pi, action), standardise(reward), centre(cost, axis=0)
-    )
+    reward = action[:, 0] * obs[:, 0] + 0.5 * rng.normal(size=rows)
+    cost = action[:, 1:] * obs[:, 1:2] + 0.5 * rng.normal(size=(rows, costs))
+    log_prob = net.log_prob(theta, oracle.Data(obs, action, 0.0, 0.0))[0]
+    advantages = (reward - reward.mean()) / reward.std(), cost - cost.mean(0)
+    side = sides(rows // 10, 10).astype(float).ravel()
+    return Samples(*map(jnp.asarray, (obs, action, log_prob, *advantages, side)))
 
 
 def progress(episode_cost=(5.0,), iteration=0, samples=1000.0, remaining=1.0):
@@ -43,3 +57,16 @@ def progress(episode_cost=(5.0,), iteration=0, samples=1000.0, remaining=1.0):
 
 def flat(tree):
     return jax.flatten_util.ravel_pytree(tree)[0]
+
+
+def data(samples, advantage=None):
+    """The same rows for the NumPy oracle; the reward's advantage unless told."""
+    advantage = samples.reward_advantage if advantage is None else advantage
+    arrays = samples.obs, samples.action, samples.log_prob, advantage
+    return oracle.Data(*(np.asarray(array, float) for array in arrays))
+
+
+def orders(rows, size, epochs):
+    """The rows of each minibatch of each epoch of PPO."""
+    keys = (jax.random.fold_in(KEY, epoch) for epoch in range(epochs))
+    return [np.asarray(minibatches(key, rows, size)) for key in keys]

@@ -34,6 +34,7 @@ class Released:
             jnp.asarray(self.data["log_prob"]),
             advantage,
             advantage[:, None],
+            jnp.ones_like(advantage),
         )
         self.policy = self.unflatten(self.data["theta"])
 

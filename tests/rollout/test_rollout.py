@@ -1,6 +1,10 @@
 """Collecting: against a plain loop over the environment, and against itself with other numbers of workers."""
 
+import contextlib
+import faulthandler
 import os
+import subprocess
+import time
 from functools import partial
 
 import gymnasium
@@ -11,11 +15,13 @@ from test_acting import make_actor, mean_action
 from toy_env import Toy
 
 from shapo.experiment import Experiment
+from shapo.rollout import rollout as rollout_module
 from shapo.rollout.collector import action_noise
 from shapo.rollout.processes import available_cores
 from shapo.rollout.rollout import Rollout, RolloutError
 from shapo.rollout.task import Task
 from shapo.rollout.worker import env_seed
+from shapo.words import BadInput
 
 EXPERIMENT = Experiment(env="Toy", num_envs=5, steps_per_env=40, seed=3, workers=2)
 ACTOR = make_actor((3, 8, 2))
@@ -169,9 +175,19 @@ def test_gymnasium_environments_go_on_exactly():
         state = rollout.finish().state
         rollout.begin(1, actor)
         expected = rollout.finish().batch.obs.copy()
+        before = rollout._shared.heartbeat.sum()
         rollout.restore(state)
         rollout.begin(1, actor)
         np.testing.assert_array_equal(rollout.finish().batch.obs, expected)
+        # A beat for each step that is played again, and for each of the batch: a slow replay is not taken for stuck.
+        assert rollout._shared.heartbeat.sum() - before == 2 * (30 + 30)
+        elsewhere = state | {"env/obs": state["env/obs"] + 1}
+        with pytest.raises(
+            BadInput, match="pendulum cannot be resumed"
+        ):  # and not: "continue with …"
+            rollout.restore(elsewhere)
+            rollout.begin(1, actor)
+            rollout.finish()
 
 
 def test_nothing_stays_behind():
@@ -183,6 +199,66 @@ def test_nothing_stays_behind():
         assert len(process.children()) == len(before[0]) + 2
         raise KeyError("anything")
     assert (set(process.children()), process.num_fds(), set(os.listdir("/dev/shm"))) == before
+
+
+class Owner(Toy):
+    """Has a process of its own, as environments with a simulator in another program do."""
+
+    def __init__(self, num_envs, notes, stubborn=False):
+        super().__init__(num_envs)
+        self.stubborn = stubborn
+        self.notes = notes
+        self.server = subprocess.Popen(["sleep", "1000"])
+        (notes / f"{self.server.pid}.begun").touch()
+
+    def close(self):
+        if self.stubborn:
+            time.sleep(1000)
+        self.server.kill()
+        self.server.wait()
+        (self.notes / f"{self.server.pid}.closed").touch()
+
+
+def is_running(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize("how", ["idle", "in a batch", "after a failure", "stubborn"])
+def test_environments_are_closed(tmp_path, monkeypatch, how):
+    if how == "stubborn":
+        monkeypatch.setattr(rollout_module, "CLOSING", 0.5)
+    end = pytest.raises(KeyError) if how == "after a failure" else contextlib.nullcontext()
+    task = Task(EXPERIMENT, partial(Owner, notes=tmp_path, stubborn=how == "stubborn"))
+    with end, Rollout(task, tmp_path / "log") as rollout:
+        rollout.spec, rollout.reset()
+        if how == "in a batch":
+            rollout.begin(0, ACTOR)
+        if how == "after a failure":
+            raise KeyError("anything")
+    servers = [int(path.stem) for path in tmp_path.glob("*.begun")]
+    closed = [int(path.stem) for path in tmp_path.glob("*.closed")]
+    assert len(servers) == 2 and (how == "stubborn" or sorted(closed) == sorted(servers))
+    assert not any(map(is_running, servers))
+
+
+class Crashing(Toy):
+    def step(self, action):
+        faulthandler._sigsegv()
+
+
+def test_a_crash_in_c_code_leaves_its_place_in_the_log(tmp_path):
+    log = tmp_path / "log"
+    with (
+        pytest.raises(RolloutError, match="killed by signal 11"),
+        Rollout(Task(EXPERIMENT.replace(workers=1), Crashing), log) as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+    assert "Segmentation fault" in log.read_text() and "in step" in log.read_text()
 
 
 def test_more_limits_than_costs_are_refused():
@@ -231,5 +307,12 @@ def test_an_environment_that_cannot_be_made_is_named():
         rollout.spec  # noqa: B018
 
 
-def test_cores():
-    assert 1 <= available_cores() <= (os.cpu_count() or 1)
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no process")
+def test_a_process_pinned_to_one_core_has_one():
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        assert available_cores() == 1
+    finally:
+        os.sched_setaffinity(0, allowed)
+    assert available_cores() == len(allowed)

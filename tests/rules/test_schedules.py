@@ -3,9 +3,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from shapo.rules.epochs import ClippedEpochs
 from shapo.rules.gradients import Sam, Shapo
 from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha, autocorrelation_time, implied_alpha
-from shapo.rules.steps import ClippedEpochs, TrustRegion
+from shapo.rules.steps import TrustRegion
 from shapo.types import Progress
 
 

@@ -1,14 +1,21 @@
 """A run that was stopped ends with the same files as one that was not."""
 
+import json
 import shutil
 import warnings
+from importlib.metadata import version
 
 import pytest
-from test_train import TINY, table_without_time
+from test_train import TINY, read_events, table_without_time
 from toy_env import Toy
 
+from shapo.runs import integrity, writing
+from shapo.runs.checkpoints import save_checkpoint
 from shapo.runs.folder import Run
+from shapo.runs.reading import read_runs
+from shapo.runs.resuming import CannotResume, where_to_go_on
 from shapo.training import train
+from shapo.words import BadInput
 
 EXPERIMENT = TINY.replace(steps=1000)  # 5 iterations
 
@@ -73,36 +80,177 @@ def test_rows_after_the_checkpoint_are_redone(whole, stopped, tmp_path):
     same_files(tmp_path / "run", whole)
 
 
-@pytest.mark.parametrize("damage", ["truncated", "flipped", "all gone"])
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "a row of its own"])
 def test_a_damaged_checkpoint_is_passed_over(whole, stopped, tmp_path, damage):
     go_on = resumed(stopped, tmp_path / "run")
-    older, newer = sorted((tmp_path / "run" / "checkpoints").iterdir())
-    content = bytearray(newer.read_bytes())
-    if damage == "flipped":
-        content[len(content) // 2] ^= 4
-    damaged = (newer, older) if damage == "all gone" else (newer,)
-    for path in damaged:
-        path.write_bytes(bytes(content if damage == "flipped" else content[:100]))
+    _, newer = sorted((tmp_path / "run" / "checkpoints").iterdir())
+    culprit = tmp_path / "run" / "progress.csv" if damage == "a row of its own" else newer
+    content = bytearray(culprit.read_bytes())
+    if damage == "truncated":
+        del content[100:]
+    else:
+        content[len(content) // 2 if damage == "flipped" else -9] ^= 1
+    culprit.write_bytes(content)
     with pytest.warns(UserWarning) as said:
         go_on()
-    for path, each in zip(damaged, said, strict=True):
-        assert f"{path} is damaged" in str(each.message)
+    (each,) = said
+    assert str(culprit) in str(each.message) and "continuing from the one before" in str(
+        each.message
+    )
     same_files(tmp_path / "run", whole)
+
+
+def files_in(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("lost", ["emptied", "removed", "damaged"])
+def test_rows_without_a_checkpoint_are_never_overwritten(stopped, tmp_path, lost):
+    go_on = resumed(stopped, tmp_path / "run")
+    for path in (tmp_path / "run" / "checkpoints").iterdir():
+        path.write_bytes(b"") if lost == "damaged" else path.unlink()
+    if lost == "removed":
+        (tmp_path / "run" / "checkpoints").rmdir()
+    before = files_in(tmp_path / "run")
+    with pytest.raises(CannotResume, match=r"rows of 3 iterations and no checkpoint.*--restart"):
+        go_on()
+    assert files_in(tmp_path / "run") == before
+
+
+def test_begun_anew_the_old_files_are_kept_aside(whole, stopped, tmp_path):
+    go_on = resumed(stopped, tmp_path / "run")
+    before = {path.relative_to(stopped): content for path, content in files_in(stopped).items()}
+    for number in ("1", "2"):
+        place = Run.open(tmp_path / "run").set_aside()
+        assert place == tmp_path / "run" / "aside" / number
+    first = tmp_path / "run" / "aside" / "1"
+    assert {path.relative_to(first): content for path, content in files_in(first).items()} == before
+    go_on()
+    same_files(tmp_path / "run", whole)
+
+
+def test_killed_between_the_first_rows_and_their_checkpoint(whole, stopped, tmp_path):
+    go_on = resumed(stopped, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints")
+    for name in ("progress.csv", "episodes.csv"):
+        lines = (tmp_path / "run" / name).read_text().splitlines(keepends=True)
+        (tmp_path / "run" / name).write_text("".join(lines[:2]))
+    go_on()
+    same_files(tmp_path / "run", whole)
+
+
+@pytest.mark.parametrize("name", integrity.SEALED)
+@pytest.mark.parametrize("damage", ["flipped", "cut", "emptied", "deleted"])
+def test_damage_in_a_finished_run_is_seen(whole, tmp_path, name, damage):
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    content = bytearray((folder / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    changed = {"flipped": content, "cut": content[:-20], "emptied": b"", "deleted": None}[damage]
+    (folder / name).unlink() if changed is None else (folder / name).write_bytes(changed)
+    assert any(name in line for line in integrity.check(folder))
+    with pytest.raises(BadInput, match=r"no run|is damaged|not a run's config|another config"):
+        train(EXPERIMENT, folder, env=Toy, resume=True)
+    [skipped] = read_runs(folder).skipped
+    assert name in skipped.reason
+
+
+def test_a_finished_run_needs_no_checkpoints(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints")
+    before = files_in(tmp_path / "run")
+    assert train(EXPERIMENT, tmp_path / "run", env=Toy, resume=True).finished
+    assert files_in(tmp_path / "run") == before
+    assert integrity.check(tmp_path / "run") == []
+
+
+def test_killed_before_the_seal(whole, tmp_path):
+    """All is written but the manifest: it is made up for, and nothing else changes."""
+    shutil.copytree(whole, tmp_path / "run")
+    before = files_in(tmp_path / "run")
+    (tmp_path / "run" / "manifest.json").unlink()
+    train(EXPERIMENT, tmp_path / "run", env=Toy, resume=True)
+    assert files_in(tmp_path / "run") == before
+
+
+def test_what_a_crash_left_is_tidied_and_what_others_left_is_not(whole, stopped, tmp_path):
+    go_on = resumed(stopped, tmp_path / "run")
+    checkpoints = tmp_path / "run" / "checkpoints"
+    third = checkpoints / "000000.safetensors"
+    shutil.copy(checkpoints / "000001.safetensors", third)
+    left = [tmp_path / "run" / ".policy.safetensors.tmp", checkpoints / ".000003.safetensors.tmp"]
+    stray = checkpoints / "000002 copy.safetensors"
+    for path in (*left, stray):
+        path.write_bytes(b"half")
+    go_on()
+    assert stray.exists() and not any(path.exists() for path in (*left, third))
+    same_files(tmp_path / "run", whole)
+
+
+def test_a_changed_file_of_choices_is_refused_with_the_difference(stopped, tmp_path):
+    """The config itself was edited, so what is asked for agrees with it."""
+    go_on = resumed(stopped, tmp_path / "run", gae=0.9)
+    config = tmp_path / "run" / "config.json"
+    config.write_text(config.read_text().replace('"gae": 0.95', '"gae": 0.9'))
+    with pytest.raises(CannotResume, match=r"gae is 0\.9, but was 0\.95"):
+        go_on()
+    with pytest.raises(BadInput, match=r"trained with: gae is 0\.9, but was 0\.95"):
+        _ = Run.open(tmp_path / "run").policy
+
+
+def test_another_policy_in_the_place_of_a_finished_one_is_refused(whole, stopped, tmp_path):
+    """The same run's, but an earlier one: whole in itself, and of the same experiment."""
+    shutil.copytree(whole, tmp_path / "run")
+    shutil.copy(stopped / "policy.safetensors", tmp_path / "run")
+    with pytest.raises(BadInput, match=r"policy\.safetensors is not what was written"):
+        _ = Run.open(tmp_path / "run").policy
+
+
+def test_a_changed_length_is_told(stopped, tmp_path):
+    shutil.copytree(stopped, tmp_path / "run")
+    config = tmp_path / "run" / "config.json"
+    config.write_text(config.read_text().replace('"steps": 1000', '"steps": 1400'))
+    [line] = where_to_go_on(Run.open(tmp_path / "run")).notes
+    assert "steps is 1400, but was 1000" in line
+    assert Run.open(tmp_path / "run").policy
+
+
+def test_other_versions_are_named(stopped, tmp_path):
+    shutil.copytree(stopped, tmp_path / "run")
+    config = tmp_path / "run" / "config.json"
+    content = json.loads(config.read_text())
+    content["version"], content["packages"]["jax"] = "0.0.1", "0.1.2"
+    config.write_text(json.dumps(content))
+    [line] = where_to_go_on(Run.open(tmp_path / "run")).notes
+    assert "shapo 0.0.1, jax 0.1.2, this is shapo" in line and f"jax {version('jax')}" in line
+    assert where_to_go_on(Run.open(stopped)).notes == []
+
+
+def test_nothing_is_missing_from_tensorboard(stopped, tmp_path, monkeypatch):
+    """As if killed when the checkpoint of the third iteration has just got its name."""
+
+    def save_and_die(folder, checkpoint):
+        save_checkpoint(folder, checkpoint)
+        if checkpoint.iteration == 2:
+            raise Stop
+
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+        patch.setattr(writing, "save_checkpoint", save_and_die)
+        train(EXPERIMENT, tmp_path / "run", env=Toy)
+    train(EXPERIMENT, tmp_path / "run", env=Toy, resume=True)
+    events = [read_events(path) for path in (tmp_path / "run" / "tensorboard").iterdir()]
+    assert {step for each in events for _, step in each} == set(range(5))
 
 
 def test_killed_before_the_first_checkpoint(whole, tmp_path):
     folder = tmp_path / "run"
-    Run.create(folder, EXPERIMENT, {"env": "toy_env:Toy"})
+    Run.create(folder, EXPERIMENT.replace(env="toy_env:Toy"), {})
     train(EXPERIMENT, folder, env=Toy, resume=True)
     same_files(folder, whole)
 
 
 def test_another_number_of_workers_may_go_on(whole, stopped, tmp_path):
-    """Not through `train`, which refuses any change, but with the config edited by hand."""
-    go_on = resumed(stopped, tmp_path / "run", workers=1)
-    path = tmp_path / "run" / "config.json"
-    path.write_text(path.read_text().replace('"workers": 2', '"workers": 1'))
-    go_on()
+    resumed(stopped, tmp_path / "run", workers=1)()
     same_files(tmp_path / "run", whole)
 
 
@@ -110,7 +258,7 @@ def test_a_changed_config_is_refused_with_the_difference(stopped, tmp_path):
     go_on = resumed(stopped, tmp_path / "run", seed=9)
     with pytest.raises(ValueError, match="seed is 5 in the run, 9 was asked for"):
         go_on()
-    with pytest.raises(ValueError, match="made with"):
+    with pytest.raises(ValueError, match="env is toy_env:Toy in the run, Toy was asked for"):
         train(EXPERIMENT, tmp_path / "run", resume=True)
 
 

@@ -2,16 +2,20 @@
 
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
 
-from shapo.runs.checkpoints import Checkpoint, newest_checkpoint, save_checkpoint
 from shapo.experiment import Experiment
-from shapo.runs.ledger import Ledger
+from shapo.runs.checkpoints import Checkpoint, keep_last, newest_first, save_checkpoint
+from shapo.runs.files import Damaged
 from shapo.runs.folder import Run, RunInUse
-from shapo.runs.tables import Table, read_columns
+from shapo.runs.history import read_history
+from shapo.runs.ledger import Ledger
+from shapo.runs.tables import Extent, Table, read_columns
 from shapo.types import Batch, Episodes
+from shapo.words import BadInput
 
 ARRAYS = {
     "scalar": np.float64(np.pi),
@@ -20,6 +24,16 @@ ARRAYS = {
     "empty": np.zeros((0, 3)),
     "words": np.array([2**32 - 1], np.uint32),
 }
+
+
+def newest_checkpoint(folder):
+    """The last one that is whole, and what is said of those after it."""
+    problems = []
+    for found in newest_first(folder):
+        if isinstance(found, Checkpoint):
+            return found, problems
+        problems.append(str(found))
+    return None, problems
 
 
 class TestCheckpoints:
@@ -66,6 +80,36 @@ class TestCheckpoints:
     def test_none_is_none(self, tmp_path):
         assert newest_checkpoint(tmp_path) == (None, [])
 
+    def test_what_else_lies_there_is_left_alone(self, tmp_path):
+        self.save(tmp_path, 1, 2)
+        strays = [
+            tmp_path / name for name in ("000009 copy.safetensors", "9.safetensors", "notes.txt")
+        ]
+        for stray in strays:
+            stray.touch()
+        (tmp_path / "000007.safetensors").mkdir()
+        self.save(tmp_path, 3)
+        assert newest_checkpoint(tmp_path)[0].iteration == 3
+        assert all(stray.exists() for stray in strays)
+
+    def test_one_under_another_name_is_not_believed(self, tmp_path):
+        self.save(tmp_path, 1)
+        shutil.copy(tmp_path / "000001.safetensors", tmp_path / "000002.safetensors")
+        checkpoint, (problem,) = newest_checkpoint(tmp_path)
+        assert checkpoint.iteration == 1 and "another iteration's" in problem
+
+    def test_a_new_one_is_never_dropped_for_later_ones(self, tmp_path):
+        """As when a damaged run goes on from an old checkpoint that was brought back."""
+        self.save(tmp_path, 8, 9)
+        self.save(tmp_path, 2)
+        assert os.listdir(tmp_path) == ["000002.safetensors"]
+
+    def test_more_than_two_are_tidied(self, tmp_path):
+        self.save(tmp_path, 2, 3)
+        shutil.copy(tmp_path / "000003.safetensors", tmp_path / "000001.safetensors")
+        keep_last(tmp_path, 3)
+        assert sorted(os.listdir(tmp_path)) == ["000002.safetensors", "000003.safetensors"]
+
 
 class TestTable:
     rows = tuple({"a": i, "b/c": i / 3} for i in range(4))
@@ -74,12 +118,13 @@ class TestTable:
         path = tmp_path / "t.csv"
         table = Table(path)
         table.append(self.rows[:2])
-        size = table.sync()
+        known = table.sync()
+        assert known.size == path.stat().st_size
         table.append(self.rows[2:3])
         table.close()
         with open(path, "a") as file:
             file.write("half a li")
-        table = Table(path, size)
+        table = Table(path, known)
         table.append(self.rows[2:])
         table.sync()
         table.close()
@@ -102,7 +147,28 @@ class TestTable:
     def test_refuses_a_file_shorter_than_its_checkpoint(self, tmp_path):
         (tmp_path / "t.csv").write_text("a\n1\n")
         with pytest.raises(ValueError, match="has 4 bytes"):
-            Table(tmp_path / "t.csv", 10)
+            Table(tmp_path / "t.csv", Extent(10))
+
+    def test_refuses_a_file_that_began_otherwise(self, tmp_path):
+        path = tmp_path / "t.csv"
+        table = Table(path)
+        table.append(self.rows)
+        known = table.sync()
+        table.close()
+        altered = path.read_bytes().replace(b"0.3333", b"0.3332", 1)
+        path.write_bytes(altered)
+        with pytest.raises(Damaged, match=r"t\.csv is not what was written"):
+            Table(path, known)
+        assert path.read_bytes() == altered
+        assert Extent.parse(str(known)) == known
+
+    @pytest.mark.parametrize(
+        "content", [b"a,b\n1,x\n", b"a,b\n1,2\n1\n", b"\xff\xfe\n", b"a,b\n1\n", b"a,a\n1,2\n"]
+    )
+    def test_what_is_no_table_is_named(self, tmp_path, content):
+        (tmp_path / "t.csv").write_bytes(content)
+        with pytest.raises(Damaged, match=r"t\.csv cannot be read"):
+            read_history(tmp_path / "t.csv")
 
 
 class TestRun:
@@ -126,6 +192,23 @@ class TestRun:
         with pytest.raises(ValueError, match="not an empty folder"):
             Run.create(tmp_path, self.experiment, {})
         assert os.listdir(tmp_path) == ["thesis.tex"]
+
+    def test_a_crash_while_it_is_created_leaves_a_folder_that_can_be_used(self, tmp_path):
+        """The config is written under another name first: until it has its own there is no run."""
+        (tmp_path / ".config.json.tmp").write_text('{"versi')
+        with pytest.raises(BadInput, match="holds no run"):
+            Run.open(tmp_path)
+        Run.create(tmp_path, self.experiment, {})
+        assert os.listdir(tmp_path) == ["config.json"]
+
+    def test_a_run_that_never_began_is_taken_off_the_disk(self, tmp_path):
+        run = Run.create(tmp_path / "r", self.experiment, {})
+        for name in ("tensorboard", "wandb"):
+            (run.folder / name).mkdir()
+            (run.folder / name / "file").touch()
+        run.log.touch()
+        run.discard()
+        assert os.listdir(tmp_path) == []
 
     def test_a_changed_config_is_shown(self, tmp_path):
         run = Run.create(tmp_path, self.experiment, {})
@@ -193,11 +276,21 @@ class TestLedger:
         assert (
             row["cost/episode"] == 3 and row["reward/episode"] == 1 and row["episode/length"] == 6
         )
-        assert row["termination/total"] == 2 and row["termination/rate"] == 2 / 40
+        assert np.isnan(first["termination/rate"])
+        assert row["termination/total"] == 2 and row["termination/rate"] == 2 / 3  # of the episodes
         assert row["cost/p80"] == pytest.approx(2 + 0.6 * 4)  # between the 2nd and the 3rd of three
         assert ledger.episode_cost() == [3.0]
         ledger.add(self.batch(0 * cost), none)
         assert ledger.row(2)["cost/episode"] == 3  # the last that is known
+
+    def test_percentiles_look_back_on_fifty_episodes(self):
+        ledger = Ledger(Experiment(num_envs=2, steps_per_env=1))
+        for costs in ([[1000.0]] * 10, [[float(cost)] for cost in range(50)]):
+            episodes = self.episodes(costs, [False] * len(costs))
+            ledger.add(self.batch(np.zeros((1, 2, 1))), episodes)
+        row = ledger.row(0)
+        assert row["cost/p80"] == np.percentile(range(50), 80)
+        assert row["cost/p95"] == np.percentile(range(50), 95)
 
     def test_looks_back_as_far_as_told(self):
         ledger = Ledger(Experiment(num_envs=2, steps_per_env=1, episode_window=3))

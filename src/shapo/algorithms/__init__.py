@@ -5,7 +5,7 @@ from shapo.algorithms.cpo_as_released import AsReleased
 from shapo.algorithms.crpo import crpo
 from shapo.algorithms.ppo import ppo
 from shapo.algorithms.ppo_lagrangian import ppo_lagrangian
-from shapo.algorithms.saute import Saute, saute
+from shapo.algorithms.saute import saute
 from shapo.algorithms.search import Algorithm, PolicySearch
 from shapo.algorithms.trpo import trpo
 from shapo.algorithms.trpo_lagrangian import trpo_lagrangian
@@ -16,7 +16,6 @@ __all__ = [
     "AsReleased",
     "Cpo",
     "PolicySearch",
-    "Saute",
     "cpo",
     "crpo",
     "ppo",

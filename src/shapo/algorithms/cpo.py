@@ -9,9 +9,9 @@ belongs to is a mean per step, so the excess must be one too. The minimum is one
 - the TRPO step meets it: take that;
 - otherwise it lies on the constraint's plane.
 
-A gradient estimated from a batch promises more than it keeps: part of b is noise, and the linearised cost falls along
-the noise too. So the step aims at limit − margin, where the margin grows while the limit is exceeded and shrinks while
-it is not. What is aimed at is a cost, so the margin never exceeds the limit: beyond that it could only wind up.
+A gradient estimated from a batch promises more than it keeps: part of b is noise, and along that part the cost falls in
+this batch only. Two halves of the batch have noise of their own, so what they disagree about tells how much of a
+promise is noise, and only the rest counts towards the constraint (`Products`).
 
 SHAPO measures g and b each at its own worst policy nearby: the one of lowest reward, the one of highest cost.
 """
@@ -19,19 +19,27 @@ SHAPO measures g and b each at its own worst policy nearby: the one of lowest re
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 
+from shapo.envs.protocol import Wrapper
 from shapo.rules import trees
 from shapo.rules.geometry import backtrack
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
 from shapo.rules.objectives import as_limits
-from shapo.rules.steps import FisherSolver, check_positive, named
+from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.steps import FisherSolver, named
 from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
 from shapo.types import Progress
+from shapo.words import BadInput
 
 RECOVERY, FREE, BOUND = 0, 1, 2
+LEAST_KEPT = 0.01
+"""Of a promise made along F⁻¹b at least so much counts, lest an estimate that is all noise has no direction at all."""
+NOISE_TOLERANCE = 0.1
+"""Relative residual of the solve for the noise: only its size is wanted."""
 
 
 class Mixture(NamedTuple):
@@ -43,7 +51,7 @@ class Mixture(NamedTuple):
     """RECOVERY, FREE or BOUND."""
 
 
-def best_mixture(q: Array, r: Array, s: Array, excess: Array, radius: float) -> Mixture:
+def best_mixture(q: Array, r: Array, s: Array, excess: Array, radius: Array | float) -> Mixture:
     """The minimum of gᵀx over bᵀx + excess ≤ 0 and ½ xᵀFx ≤ radius, from q = gᵀF⁻¹g, r = gᵀF⁻¹b, s = bᵀF⁻¹b.
 
     In the plane bᵀx = −c, x = −(c/s) F⁻¹b + y with bᵀy = 0, where y is the steepest descent that the rest of the
@@ -68,6 +76,50 @@ def best_mixture(q: Array, r: Array, s: Array, excess: Array, radius: float) -> 
     )
 
 
+class Products(NamedTuple):
+    """Inner products of the two gradients in the metric F⁻¹, and what of them is not noise.
+
+    With b₁ and b₂ the gradients of the two halves of a batch, b = (b₁ + b₂)/2 and e = (b₁ − b₂)/2, the promise
+    bᵀF⁻¹b counts its own noise as progress. b₁ᵀF⁻¹b₂ does not, as the halves' noises have nothing in common:
+    b₁ᵀF⁻¹b₂ = bᵀF⁻¹b − eᵀF⁻¹e. Likewise for gᵀF⁻¹b.
+    """
+
+    q: Array
+    """gᵀF⁻¹g"""
+    r: Array
+    """gᵀF⁻¹b"""
+    s: Array
+    """bᵀF⁻¹b"""
+    kept_r: Array
+    """How much the true cost falls per unit of F⁻¹g."""
+    kept_s: Array
+    """How much the true cost falls per unit of F⁻¹b."""
+
+
+def honest_mixture(products: Products, excess: Array, radius: Array | float) -> Mixture:
+    """The best step x = −(a F⁻¹g + β F⁻¹b) whose *kept* promise, a·kept_r + β·kept_s, covers the excess.
+
+    The trust region is ½ zᵀKz ≤ radius with z = (a, β) and K = [[q, r], [r, s]], the reward falls by (q, r)·z, and the
+    cost by h·z with h = (kept_r, kept_s): again a linear aim and a linear constraint in an ellipse, so `best_mixture`
+    answers it, with K⁻¹h in the place of F⁻¹b.
+    """
+    tiny = jnp.finfo(products.q.dtype).tiny
+    q, r, s, kept_r, kept_s = products._replace(
+        q=jnp.maximum(products.q, tiny), s=jnp.maximum(products.s, tiny)
+    )
+    kept_s = jnp.maximum(kept_s, LEAST_KEPT * s)
+    area = jnp.maximum(q * s - r**2, jnp.finfo(q.dtype).eps * q * s)
+    towards = (s * kept_r - r * kept_s) / area, (q * kept_s - r * kept_r) / area  # K⁻¹h
+    reach = kept_r * towards[0] + kept_s * towards[1]
+    found = best_mixture(q, kept_r, reach, excess, radius)
+    hopeless = found.case == RECOVERY
+    return Mixture(
+        jnp.where(hopeless, 0.0, found.reward + found.cost * towards[0]),
+        jnp.where(hopeless, jnp.sqrt(2 * radius / s), found.cost * towards[1]),
+        found.case,
+    )
+
+
 class Subproblem(Protocol):
     """How the constrained step is posed and solved."""
 
@@ -75,22 +127,22 @@ class Subproblem(Protocol):
         """The excess of an episode's cost, in the unit of the cost loss."""
         ...
 
-    def mixture(self, q: Array, r: Array, s: Array, excess: Array, radius: float) -> Mixture:
+    def mixture(self, products: Products, excess: Array, radius: Array | float) -> Mixture:
         """How to combine the two natural gradients."""
         ...
 
 
 @dataclass(frozen=True)
 class Exact:
-    """The excess per step, and the true optimum."""
+    """The excess per step, and the true optimum of what the batch can honestly promise."""
 
     def per_step(self, excess: Array, progress: Progress) -> Array:
         """Divided by the episode's length."""
         return excess / progress.episode_length
 
-    def mixture(self, q: Array, r: Array, s: Array, excess: Array, radius: float) -> Mixture:
-        """`best_mixture`."""
-        return best_mixture(q, r, s, excess, radius)
+    def mixture(self, products: Products, excess: Array, radius: Array | float) -> Mixture:
+        """`honest_mixture`."""
+        return honest_mixture(products, excess, radius)
 
 
 class Candidate(NamedTuple):
@@ -106,27 +158,26 @@ class Cpo:
     """CPO with a gradient rule for each of its two losses."""
 
     cost_limit: float
-    radius: float
+    radius: float | Schedule
     reward_gradient: Gradient = field(default_factory=Plain)
     cost_gradient: Gradient = field(default_factory=Plain)
     subproblem: Subproblem = field(default_factory=Exact)
     solver: FisherSolver = field(default_factory=FisherSolver)
     trials: int = 15
-    margin_rate: float = 0.05
-    """How fast the margin grows with the excess, both in cost per episode."""
+    environment: Wrapper | None = None
 
     def __post_init__(self):
-        check_positive(self.radius, "Cpo(radius={})")
+        check_number(self.radius, "Cpo(radius={})", positive=True)
 
-    def init(self, params: Policy) -> Array:
-        """The margin."""
-        return jnp.zeros(())
+    def init(self, params: Policy) -> tuple[()]:
+        """Nothing to remember."""
+        return ()
 
     def update(
-        self, params: Policy, state: Array, samples: Samples, progress: Progress, key: Array
-    ) -> tuple[Policy, Array, Metrics]:
+        self, params: Policy, state: tuple[()], samples: Samples, progress: Progress, key: Array
+    ) -> tuple[Policy, tuple[()], Metrics]:
         """One constrained natural-gradient step."""
-        behaviour = policy_behaviour(samples.obs)
+        radius, behaviour = now(self.radius, progress), policy_behaviour(samples.obs)
         reward_loss = surrogate(samples, samples.reward_advantage)
         cost_loss = surrogate(samples, -samples.cost_advantage[:, 0])
         metric = self.solver.metric(samples, params)
@@ -136,13 +187,21 @@ class Cpo:
         natural_cost = metric.solve(cost.grads, cost.natural)
 
         (episode_cost,) = jnp.asarray(progress.episode_cost)
-        over = episode_cost - self.cost_limit
-        margin = jnp.clip(state + self.margin_rate * over, 0.0, self.cost_limit)
-        excess = self.subproblem.per_step(over + margin, progress)
-        q = trees.dot(reward.grads, natural_reward.x)
-        r = trees.dot(reward.grads, natural_cost.x)
-        s = trees.dot(cost.grads, natural_cost.x)
-        mixture = self.subproblem.mixture(q, r, s, excess, self.radius)
+        excess = self.subproblem.per_step(episode_cost - self.cost_limit, progress)
+        reward_noise, cost_noise = (
+            jax.grad(surrogate(samples, samples.side * advantage))(params)
+            for advantage in (samples.reward_advantage, -samples.cost_advantage[:, 0])
+        )
+        natural_noise = metric.solve(cost_noise, tolerance=NOISE_TOLERANCE)
+        r, s = (trees.dot(each.grads, natural_cost.x) for each in (reward, cost))
+        products = Products(
+            trees.dot(reward.grads, natural_reward.x),
+            r,
+            s,
+            r - trees.dot(reward_noise, natural_noise.x),
+            s - trees.dot(cost_noise, natural_noise.x),
+        )
+        mixture = self.subproblem.mixture(products, excess, radius)
         x = trees.add(trees.scale(-mixture.reward, natural_reward.x), natural_cost.x, -mixture.cost)
 
         here = behaviour.outputs(params)
@@ -156,7 +215,7 @@ class Cpo:
             accept=lambda found: (
                 ((found.reward_loss <= reward.value) | (excess > 0))
                 & (found.cost_loss - cost.value <= jnp.maximum(-excess, 0.0))
-                & (found.kl <= self.radius)
+                & (found.kl <= radius)
             ),
             trials=self.trials,
         )
@@ -168,28 +227,25 @@ class Cpo:
             "policy/cg_iterations": natural_reward.iterations,
             "policy/case": mixture.case,
             "policy/excess": excess,
-            "policy/margin": margin,
+            "policy/kept": products.kept_s / jnp.maximum(s, jnp.finfo(s.dtype).tiny),
         }
         found = named("gradient", reward.metrics) | named("gradient_cost", cost.metrics)
-        return moved.params, margin, metrics | found
+        return moved.params, state, metrics | found
 
 
 def cpo(
     *,
     cost_limit: float | tuple[float, ...],
-    radius: float = 0.02,
+    radius: float | Schedule = 0.02,
     reward_gradient: Gradient = Plain(),
     cost_gradient: Gradient = Plain(),
     subproblem: Subproblem = Exact(),
-    margin_rate: float = 0.05,
     solver: FisherSolver = FisherSolver(),
 ) -> Cpo:
-    """CPO. `subproblem=AsReleased(), margin_rate=0.0` reproduces published numbers; nothing else speaks for it."""
+    """CPO. `subproblem=AsReleased()` reproduces published numbers; nothing else speaks for it."""
     limit, *more = as_limits(cost_limit)
     if more:
-        raise ValueError(
+        raise BadInput(
             f"cpo(cost_limit={cost_limit!r}): CPO takes one cost; trpo_lagrangian, trpo_pid and crpo take several"
         )
-    return Cpo(
-        limit, radius, reward_gradient, cost_gradient, subproblem, solver, margin_rate=margin_rate
-    )
+    return Cpo(limit, radius, reward_gradient, cost_gradient, subproblem, solver)

@@ -6,9 +6,9 @@ With `gradient=Shapo(δ_down)` each ∇L is measured at the worst policy near th
 """
 
 from shapo.algorithms.search import PolicySearch
+from shapo.rules.epochs import ClippedEpochs
 from shapo.rules.gradients import Gradient, Plain
 from shapo.rules.objectives import RewardOnly
-from shapo.rules.steps import ClippedEpochs
 
 
 def ppo(*, gradient: Gradient = Plain(), **clipped) -> PolicySearch:

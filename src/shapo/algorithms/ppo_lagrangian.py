@@ -1,10 +1,10 @@
 """PPO-Lagrangian (Ray et al., 2019): PPO on (A_r − λA_c)/(1 + λ), with λ climbing while the cost exceeds its limit."""
 
 from shapo.algorithms.search import PolicySearch
+from shapo.rules.epochs import ClippedEpochs
 from shapo.rules.gradients import Gradient, Plain
 from shapo.rules.multipliers import Ascent
 from shapo.rules.objectives import Lagrangian, as_limits
-from shapo.rules.steps import ClippedEpochs
 
 
 def ppo_lagrangian(

@@ -1,10 +1,11 @@
-"""The form that all algorithms but CPO share: an objective to climb and a step that climbs it."""
+"""The form that all algorithms but CPO share: an objective to climb, a step that climbs it, and where."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jax import Array
 
+from shapo.envs.protocol import Wrapper
 from shapo.rules.gradients import Metrics
 from shapo.rules.networks import Policy
 from shapo.rules.objectives import Objective
@@ -13,8 +14,14 @@ from shapo.rules.surrogates import Samples
 from shapo.types import Progress
 
 
+@runtime_checkable
 class Algorithm(Protocol):
     """A policy update with memory."""
+
+    @property
+    def environment(self) -> Wrapper | None:
+        """The environment in which it must learn, made of the task's; None: the task's own. Free of JAX."""
+        ...
 
     def init(self, params: Policy) -> Any:
         """The algorithm's state before training."""
@@ -40,6 +47,8 @@ class PolicySearch:
 
     objective: Objective
     step: Step
+    environment: Wrapper | None = None
+    """What is made of the task's environment first; None: nothing."""
 
     def init(self, params: Policy) -> SearchState:
         """Both parts' states."""

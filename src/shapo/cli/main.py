@@ -1,13 +1,15 @@
 """The command `shapo`. Bad input ends with one line and exit code 2, a failed run with one line and exit code 1."""
 
 import importlib
+import io
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
 
 from shapo.cli.parsing import Parser
-from shapo.words import nearest
+from shapo.words import BadInput, nearest, printable
 
 COMMANDS = {
     "train": "train a policy",
@@ -15,7 +17,10 @@ COMMANDS = {
     "sweep": "run a grid of experiments; what is unfinished is resumed",
     "tune": "search for good values of SHAPO's two numbers",
     "figure": "draw a figure or table of the paper",
+    "study": "what our own runs say about the paper's claims",
+    "runs": "list the runs there are, and verify their files",
     "report": "one HTML page about any number of runs",
+    "archive": "put many finished runs into one small file, to publish and redraw",
     "evaluate": "measure a trained policy",
     "play": "film a trained policy",
     "export": "write a trained policy as ONNX, for use elsewhere",
@@ -39,8 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
-    # As `python -m` does: a user's own modules lie where the command is given.
-    sys.path.insert(0, os.getcwd())
+    if arguments is None:
+        _keep_to_ourselves()
+        signal.signal(signal.SIGINT, _interrupted)
     warnings.showwarning = _one_line_warning
     try:
         dispatch(words)
@@ -51,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if debug:
             raise
         code = _exit_code(error)
-        print(f"shapo: {_one_line(error)}", file=sys.stderr)
+        print(f"shapo: {printable(_one_line(error))}", file=sys.stderr)
         raise SystemExit(code) from None
 
 
@@ -85,21 +91,41 @@ def _no_command(name: str) -> None:
         parser.error(f"unknown command {name!r}{nearest(name, COMMANDS)}")
 
 
+def _keep_to_ourselves() -> None:
+    """Let nothing that happens to lie in the current folder, which may be somebody else's run, decide what we do."""
+    # Numba obeys a `.numba_config.yaml` there, and loads compiled code from where that says.
+    os.environ.setdefault("NUMBA_CACHE_DIR", "")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a folder's name may be no text
+
+
+def _interrupted(number: int, frame: object) -> None:
+    """Ctrl-C closes everything and says how to go on; who presses it again wants to leave now."""
+    signal.signal(signal.SIGINT, _interrupted_again)
+    raise KeyboardInterrupt
+
+
+def _interrupted_again(number: int, frame: object) -> None:
+    show_cursor = b"\x1b[?25h" if sys.stdout.isatty() else b""
+    os.write(2, show_cursor + b"\nshapo: stopped at once; runs go on from their last checkpoint\n")
+    os._exit(130)
+
+
 def _exit_code(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         return 143 if type(error).__name__ == "Terminated" else 130
-    return 2 if isinstance(error, ValueError | OSError) else 1
+    return 2 if isinstance(error, BadInput | OSError) else 1
 
 
 def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}: {error.filename}"
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     text = " ".join(str(error).split()) or type(error).__name__
-    known = isinstance(error, ValueError | KeyboardInterrupt) or type(error).__module__.startswith(
-        "shapo"
-    )
+    ours = type(error).__module__.startswith("shapo")
+    known = ours or isinstance(error, BadInput | KeyboardInterrupt)
     return text if known else f"{type(error).__name__}: {text} (--debug shows where)"
 
 
 def _one_line_warning(message, category, filename, lineno, file=None, line=None) -> None:
-    print(f"shapo: warning: {message}", file=file or sys.stderr)
+    print(f"shapo: warning: {printable(message)}", file=file or sys.stderr)

@@ -6,11 +6,12 @@ import dataclasses
 import inspect
 import sys
 import textwrap
-import typing
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from shapo.experiment import Experiment
+from shapo.experiment.choices import OWN, Kind, kinds
 from shapo.words import nearest, real_number, whole_number
 
 
@@ -56,24 +57,33 @@ def one_of(choices: Sequence[str]) -> Callable[[str], str]:
 
 
 def add_experiment_options(parser: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:
-    """One option for each field of `Experiment`. What is not given is left to the presets."""
-    about = field_docs(Experiment)
-    hints = typing.get_type_hints(Experiment)
-    for field in dataclasses.fields(Experiment):
-        if field.name in without:
+    """One option for each field of `Experiment`. What is not given is as published."""
+    about, usual = field_docs(Experiment), Experiment()
+    for name, kind in kinds(Experiment).items():
+        if name in without:
             continue
-        kind = hints[field.name]
-        several = typing.get_origin(kind) is tuple
-        kind = typing.get_args(kind)[0] if several else kind
-        words = typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
-        parse = one_of(words) if words else {int: whole_number, float: real_number, str: str}[kind]
+        words = (*kind.words, OWN) if kind.extensible and kind.words else kind.words
         parser.add_argument(
-            f"--{field.name.replace('_', '-')}",
-            type=parse,
-            nargs="+" if several else None,
-            metavar="{" + ",".join(words) + "}" if words else kind.__name__.upper(),
-            help=f"{about[field.name]} [{_shown(field.default)}]".replace("%", "%%"),
+            f"--{name.replace('_', '-')}",
+            type=_reader(name, kind),
+            nargs="+" if kind.several else None,
+            metavar="{" + ",".join(words) + "}" if words else kind.item.__name__.upper(),
+            help=f"{about[name]} [{_shown(getattr(usual, name))}]".replace("%", "%%"),
         )
+
+
+def _reader(name: str, kind: Kind) -> Callable[[str], Any]:
+    """An option's type: what a word stands for."""
+    if kind.item is not str:
+        return whole_number if kind.item is int else real_number
+
+    def read(word: str) -> str:
+        try:
+            return kind.normal(name, word)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
 
 
 def experiment_choices(options: argparse.Namespace) -> dict[str, Any]:
@@ -84,6 +94,15 @@ def experiment_choices(options: argparse.Namespace) -> dict[str, Any]:
         for name, value in vars(options).items()
         if name in names
     }
+
+
+def warn_of_idle(choices: Iterable[str], experiments: Sequence[Experiment]) -> None:
+    """A line about each choice that was made and does nothing in any of the experiments."""
+    idle = [experiment.idle() for experiment in experiments]
+    for name in choices:
+        if all(name in each for each in idle):
+            option = f"--{name.replace('_', '-')}"
+            warnings.warn(f"{option} does nothing here: it needs {idle[0][name]}", stacklevel=2)
 
 
 def field_docs(cls: type) -> dict[str, str]:

@@ -6,6 +6,7 @@ as `shapo/<id>`.
 
 from shapo.envs import gymnasium_out
 from shapo.envs.gymnasium_in import FromGymnasium, NoCost, free
+from shapo.envs.heartbeat import alive
 from shapo.envs.listing import Row, table
 from shapo.envs.protocol import BatchEnv, Step
 from shapo.envs.registry import HORIZONS, IDS, UnknownEnvironment, canonical, make, takes_cost
@@ -22,6 +23,7 @@ __all__ = [
     "Saute",
     "Step",
     "UnknownEnvironment",
+    "alive",
     "canonical",
     "free",
     "make",

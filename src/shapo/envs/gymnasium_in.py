@@ -7,6 +7,7 @@ episode's number. So the state of any deterministic environment is short and nee
 episode, and the actions taken in it so far.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,13 +17,23 @@ from gymnasium.spaces.utils import flatten, flatten_space
 from numpy.typing import ArrayLike, NDArray
 
 from shapo.envs.checks import checked_action, checked_state
+from shapo.envs.heartbeat import alive
 from shapo.envs.protocol import Step
+from shapo.words import BadInput
 
 CostFunction = Callable[[Any, Any, dict[str, Any]], ArrayLike]
 """(observation the step led to, action, info) -> cost, or a vector of several costs."""
 
 
-class NoCost(ValueError):
+class CannotReplay(BadInput):
+    """An environment that does something else when its seed and actions are the same."""
+
+
+LONGEST = 100_000
+"""Steps after which an episode that its environment does not bound is refused: every action of it is kept."""
+
+
+class NoCost(BadInput):
     """An environment that does not say what its steps cost. `make(..., cost=free)` runs it all the same."""
 
 
@@ -63,13 +74,15 @@ class FromGymnasium:
         self._seeds = np.zeros(num_envs, np.int64)
         self._episode = np.zeros(num_envs, np.int64)
         self._actions: list[list[NDArray]] = [[] for _ in range(num_envs)]
+        self._obs = np.empty((num_envs, *self.observation_space.shape))
         self.reset(seed)
 
     def reset(self, seed: int) -> NDArray[np.float64]:
         """Begin new episodes, environment i's first one as Gymnasium's `reset(seed=seed + i)`."""
         self._seeds = seed + np.arange(self.num_envs)
         self._episode[:] = 0
-        return np.stack([self._begin(i) for i in range(self.num_envs)])
+        self._obs = np.stack([self._begin(i) for i in range(self.num_envs)])
+        return self._obs.copy()
 
     def step(self, action: NDArray) -> Step:
         """Step each environment; actions beyond a Box's bounds are clipped to them."""
@@ -84,15 +97,21 @@ class FromGymnasium:
             last_obs[i] = self._flat(obs)
             cost[i] = self._cost(obs, native, info)
             self._actions[i].append(action[i].copy())
+        if self.horizon is None and max(map(len, self._actions)) > LONGEST:
+            raise BadInput(
+                f"{self.id}: an episode has gone on for {LONGEST:,} steps, and all its actions are kept to resume it; "
+                "give it an end: gymnasium.wrappers.TimeLimit(env, max_episode_steps=1000)"
+            )
         obs = last_obs.copy()
         for i in np.flatnonzero(terminated | truncated):
             self._episode[i] += 1
             obs[i] = self._begin(int(i))
+        self._obs = obs.copy()
         cost = cost[:, 0] if self.num_costs == 1 else cost
         return Step(obs, reward, cost, terminated, truncated, last_obs)
 
     def get_state(self) -> dict[str, NDArray]:
-        """Seeds, episode numbers, and the actions of the current episodes, padded to the longest."""
+        """Seeds, episode numbers, the actions of the current episodes, padded to the longest, and where they led."""
         lengths = np.array([len(taken) for taken in self._actions])
         actions = np.zeros(
             (self.num_envs, lengths.max(), *(self.action_space.shape or ())),
@@ -106,30 +125,41 @@ class FromGymnasium:
             "episode": self._episode.copy(),
             "length": lengths,
             "actions": actions,
+            "obs": self._obs.copy(),
         }
 
     def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
-        """Play the current episodes again up to where `get_state()` was asked."""
-        checked_state(self.id, self.num_envs, state, ("seed", "episode", "length", "actions"))
+        """Play the current episodes again up to where `get_state()` was asked; CannotReplay if they lead elsewhere."""
+        names = ("seed", "episode", "length", "actions", "obs")
+        checked_state(self.id, self.num_envs, state, names)
         self._seeds[:], self._episode[:] = state["seed"], state["episode"]
         obs = np.stack([self._begin(i) for i in range(self.num_envs)])
         for i, env in enumerate(self._envs):
             for action in state["actions"][i, : state["length"][i]]:
                 obs[i] = self._flat(env.step(self._native_action(action))[0])
                 self._actions[i].append(action.copy())
+                alive()
+            if not np.array_equal(obs[i], state["obs"][i], equal_nan=True):
+                raise CannotReplay(
+                    f"{self.id} cannot be resumed: begun again with the seed of its episode and given the same "
+                    f"{state['length'][i]} actions, environment {i} shows another observation; it must depend on "
+                    "nothing else, so look for what it carries from one episode to the next, or draws from elsewhere"
+                )
+        self._obs = obs.copy()
         return obs
 
     def render(self, index: int = 0, width: int = 480, height: int = 480) -> NDArray[np.uint8]:
         """The environment's own picture, in the size it draws."""
         frame = self._envs[index].render()
         if not isinstance(frame, np.ndarray):
-            raise ValueError(f"{self.id}: make it with render_mode='rgb_array' to draw it")
+            raise BadInput(f"{self.id}: make it with render_mode='rgb_array' to draw it")
         return frame
 
     def close(self) -> None:
-        """Close every environment."""
-        for env in self._envs:
-            env.close()
+        """Close every environment, also those after one that cannot be closed."""
+        with contextlib.ExitStack() as stack:
+            for env in self._envs:
+                stack.callback(env.close)
 
     @property
     def _discrete(self) -> bool:
@@ -138,7 +168,7 @@ class FromGymnasium:
     def _flat_observations(self) -> gymnasium.spaces.Box:
         flat = flatten_space(self._native_space)
         if not isinstance(flat, gymnasium.spaces.Box):
-            raise ValueError(f"{self.id}: cannot make a vector of its observations, {flat}")
+            raise BadInput(f"{self.id}: cannot make a vector of its observations, {flat}")
         low, high = flat.low.astype(np.float64), flat.high.astype(np.float64)
         return gymnasium.spaces.Box(low, high, dtype=np.float64)
 
@@ -148,7 +178,7 @@ class FromGymnasium:
             return gymnasium.spaces.Box(space.low.ravel(), space.high.ravel(), dtype=np.float32)
         if isinstance(space, gymnasium.spaces.Discrete):
             return space
-        raise ValueError(f"{self.id}: actions must be a Box or Discrete space, not {space}")
+        raise BadInput(f"{self.id}: actions must be a Box or Discrete space, not {space}")
 
     def _count_costs(self) -> int:
         """How many costs a step has, found by taking one: a missing cost is noticed at once."""
@@ -179,7 +209,7 @@ class FromGymnasium:
             obs, reward, cost, terminated, truncated, info = returned
             return obs, reward, terminated, truncated, {**info, "cost": cost}
         if len(returned) != 5:
-            raise ValueError(
+            raise BadInput(
                 f"{self.id}: step() returned {len(returned)} values; Gymnasium's has five (obs, reward, terminated, "
                 "truncated, info), Safety-Gymnasium's the cost as the third of six"
             )

@@ -8,7 +8,7 @@ episode and `Step.last_obs` the last one of the old. `terminated` (the task ende
 out: there would have been a future) are never the same thing, because a value is bootstrapped from only one of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import gymnasium
@@ -102,3 +102,7 @@ class BatchEnv(Protocol):
     def close(self) -> None:
         """Free what the environment holds."""
         ...
+
+
+Wrapper = Callable[[BatchEnv], BatchEnv]
+"""The environment as an algorithm wants to see it."""

@@ -12,18 +12,18 @@ from shapo.envs import locomotion, navigation
 from shapo.envs.gymnasium_in import FromGymnasium
 from shapo.envs.locomotion.tasks import HORIZON
 from shapo.envs.protocol import BatchEnv
+from shapo.experiment import names
+from shapo.words import BadInput
 
-NAVIGATION = tuple(navigation.TASKS)
-LOCOMOTION = tuple(locomotion.TASKS)
-IDS = NAVIGATION + LOCOMOTION
+IDS = tuple(names.IDS)
 """Every environment of ours."""
 HORIZONS = {id: task.horizon for id, task in navigation.TASKS.items()} | dict.fromkeys(
-    LOCOMOTION, HORIZON
+    locomotion.TASKS, HORIZON
 )
 """Steps that an episode of each takes at most."""
 
 
-class UnknownEnvironment(ValueError):
+class UnknownEnvironment(BadInput):
     """An id that neither we nor Gymnasium know; the message says which known one is nearest."""
 
 
@@ -36,13 +36,13 @@ def make(id: str | Callable[..., Any], num_envs: int, seed: int = 0, **options: 
     a function of (observation, action, info).
     """
     if num_envs < 1:
-        raise ValueError(f"num_envs must be at least 1, got {num_envs}")
+        raise BadInput(f"num_envs must be at least 1, got {num_envs}")
     if callable(id):
         return _from_factory(id, num_envs, seed, options)
     id = canonical(id)
-    if id in NAVIGATION:
+    if id in navigation.TASKS:
         return navigation.make(id, num_envs, seed, **options)
-    if id in LOCOMOTION:
+    if id in locomotion.TASKS:
         # Imported here so that names, or the other family, do not load this one's physics.
         from shapo.envs.locomotion.env import Locomotion
 
@@ -58,13 +58,10 @@ def takes_cost(id: str | Callable[..., Any]) -> bool:
 
 def canonical(id: str) -> str:
     """The one name of an environment that may have several; UnknownEnvironment if it has none."""
-    plain = id.removeprefix("shapo/").removeprefix("Safexp-")
-    for name in (plain, f"Safety{plain}"):
-        if name in IDS:
-            return name
+    name = names.canonical(id)
     # A colon means "import this module first, it registers the environment": Gymnasium's business.
-    if ":" in id or id in gymnasium.registry:
-        return id
+    if name in IDS or ":" in id or id in gymnasium.registry:
+        return name
     raise UnknownEnvironment(f"unknown environment {id!r}{_nearest(id)} (`shapo envs` lists them)")
 
 
@@ -81,7 +78,7 @@ def _from_factory(
     if _makes_batches(factory):
         env = factory(num_envs=num_envs, **options)
         if not isinstance(env, BatchEnv):
-            raise ValueError(
+            raise BadInput(
                 f"{_name(factory)} takes num_envs but returned a {type(env).__name__}, "
                 "which is no shapo.envs.BatchEnv"
             )
@@ -96,4 +93,5 @@ def _makes_batches(factory: Callable[..., Any]) -> bool:
 
 
 def _name(factory: Callable[..., Any]) -> str:
+    factory = factory.func if isinstance(factory, partial) else factory
     return getattr(factory, "__name__", type(factory).__name__)

@@ -1,40 +1,54 @@
-"""Runs that differ by seed alone, put together; and SHAPO against the plain rule, pair by pair."""
+"""Runs that differ by seed alone, put together; and other gradient rules against the plain one, pair by pair."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from shapo.experiment import Experiment
+from shapo.experiment.extensions import IN_ALGO
+from shapo.experiments.counting import LeftOut, counted
 from shapo.experiments.statistics import Interval, paired_difference, probability_of_improvement
-from shapo.runs.reading import Run
+from shapo.runs.folder import Run
+from shapo.words import steps_text
 
-NOT_A_CHOICE = ("env", "algo", "gradient", "seed", "steps", "workers")
-"""Fields that are named otherwise or do not make another method."""
-
-PLAIN = Experiment()
-SET_ASIDE = {
-    name: getattr(PLAIN, name)
-    for name in (
-        *("gradient", "critic_gradient", "schedule", "pessimism", "alpha", "rho", "rho_critic"),
-        *("seed", "workers"),
-    )
-}
-"""What may differ between a SHAPO run and the plain run it is compared with."""
+NAMED_ANYWAY = ("env", "algo", "gradient", "critic_gradient", "seed", "workers")
+CHOICES = tuple(f.name for f in dataclasses.fields(Experiment) if f.name not in NAMED_ANYWAY)
+"""Fields that a label states where they tell groups apart."""
+ACTOR = ("seed", "gradient", "schedule", "pessimism", "alpha", "rho")
+"""What may differ between two groups of which one has a pessimistic actor and the other a plain one."""
+ACTOR_AND_CRITICS = (*ACTOR, "critic_gradient", "rho_critic")
+"""Likewise where the critics' rule differs, too."""
+USUAL_CRITICS = {"plain": "plain", "sam": "plain", "shapo": "sam"}
+"""The critics' rule that goes without saying."""
 
 
 class Group(NamedTuple):
-    """One configuration on one environment, over its seeds."""
+    """One experiment over its seeds."""
 
-    env: str
+    experiment: Experiment
+    """Its essence: what all its runs have in common."""
+    custom: Mapping[str, str]
+    """What else was passed as Python objects rather than by name."""
     label: str
-    gradient: str
     runs: list[Run]
+    """One per seed, all equally long: what is averaged."""
+    left_out: list[LeftOut]
+
+    @property
+    def env(self) -> str:
+        """What its runs were trained on."""
+        return self.experiment.env
+
+    @property
+    def steps(self) -> int:
+        """How far its runs have come."""
+        return self.runs[0].history.steps
 
 
 class Comparison(NamedTuple):
-    """What SHAPO changed, over the seeds that both sides have."""
+    """What a gradient rule changed, over the seeds that both sides have."""
 
     env: str
     label: str
@@ -42,79 +56,123 @@ class Comparison(NamedTuple):
     reward: Interval
     cost_rate: Interval
     better_reward: float
-    """Probability that a SHAPO run has more return than a plain one."""
+    """Probability that a run with it has more return than a plain one."""
     safer: float
-    """Probability that a SHAPO run has a lower cost rate than a plain one."""
+    """Probability that a run with it has a lower cost rate than a plain one."""
+
+
+class Comparisons(NamedTuple):
+    """Everything that can be compared, and a line about each pair that cannot."""
+
+    made: list[Comparison]
+    not_made: list[str]
 
 
 def grouped(runs: Sequence[Run]) -> list[Group]:
-    """The runs' configurations, by environment and label.
+    """The runs' experiments, by environment and label.
 
-    A label is the algorithm and gradient rule, and whatever else tells its runs apart.
+    A label is the algorithm and gradient rule, and whatever else tells its group from the others of that environment.
     """
-    families: dict[tuple[str, str, str], list[Run]] = {}
+    alike: dict[tuple[Experiment, tuple[tuple[str, str], ...]], list[Run]] = {}
     for run in runs:
-        mine = run.experiment
-        families.setdefault((mine.env, mine.algo, mine.gradient), []).append(run)
-    groups: dict[tuple[str, str], Group] = {}
-    for (env, algo, gradient), family in families.items():
-        varying = _varying([run.experiment for run in family])
-        for run in family:
-            choices = [f"{name} {getattr(run.experiment, name)}" for name in varying]
-            choices += [f"{name} {text}" for name, text in run.custom.items()]
-            label = " · ".join([algo, gradient, *choices])
-            groups.setdefault((env, label), Group(env, label, gradient, [])).runs.append(run)
-    return [groups[key] for key in sorted(groups)]
+        experiment = run.experiment.replace(env=run.environment).essence("seed")
+        others = tuple(sorted((name, text) for name, text in run.custom.items() if name != "env"))
+        alike.setdefault((experiment, others), []).append(run)
+    families: dict[tuple[str, str, str], list[Experiment]] = {}
+    for experiment, _ in alike:
+        families.setdefault(_family(experiment), []).append(experiment)
+    groups = []
+    for (experiment, custom), members in alike.items():
+        label = _label(experiment, dict(custom), families[_family(experiment)])
+        groups.append(Group(experiment, dict(custom), label, *counted(members)))
+    return sorted(groups, key=lambda group: (group.env, group.label))
 
 
-def comparisons(runs: Sequence[Run]) -> list[Comparison]:
-    """SHAPO minus plain, for each environment, algorithm and setting where both were run."""
-    groups = grouped(runs)
-    plain = {_without_shapo(group): group for group in groups if group.gradient == "plain"}
-    treated = [group for group in groups if group.gradient == "shapo"]
-    pairs = [(group, plain.get(_without_shapo(group))) for group in treated]
-    return [
-        comparison
-        for group, baseline in pairs
-        if baseline is not None and (comparison := _compared(group, baseline)) is not None
-    ]
+def comparisons(groups: Sequence[Group]) -> Comparisons:
+    """Each other gradient rule minus plain, for each environment, algorithm and setting where both were run."""
+    found = Comparisons([], [])
+    for treated in groups:
+        if treated.experiment.gradient in ("plain", IN_ALGO) or "algorithm" in treated.custom:
+            continue
+        baseline, difference = _baseline(treated, groups)
+        if baseline is None:
+            continue
+        label = f"{treated.label} − {baseline.label}{difference}"
+        seeds = _by_seed(treated).keys() & _by_seed(baseline).keys()
+        if treated.steps != baseline.steps:
+            lengths = f"{steps_text(treated.steps)} and {steps_text(baseline.steps)} steps"
+            found.not_made.append(f"{treated.env}: {label}: one has come further ({lengths})")
+        elif not seeds:
+            found.not_made.append(f"{treated.env}: {label}: no seed in common")
+        elif (made := _compared(treated, baseline, label, sorted(seeds))) is None:
+            found.not_made.append(f"{treated.env}: {label}: a run has no episode that ended")
+        else:
+            found.made.append(made)
+    return found
 
 
-def _compared(treated: Group, baseline: Group) -> Comparison | None:
+def _baseline(treated: Group, groups: Sequence[Group]) -> tuple[Group | None, str]:
+    """The group without the rule: plain actor, plain critics. Failing that, one that differs in the actor's rule alone,
+    with a word to say so."""
+
+    def closest(critics: str, set_aside: tuple[str, ...]) -> Group | None:
+        candidates = [
+            group
+            for group in groups
+            if group.experiment.gradient == "plain"
+            and group.experiment.critic_gradient == critics
+            and group.custom == treated.custom
+            and group.experiment.essence(*set_aside) == treated.experiment.essence(*set_aside)
+        ]
+        shared = lambda group: len(_by_seed(group).keys() & _by_seed(treated).keys())
+        return max(candidates, key=shared, default=None)
+
+    if vanilla := closest("plain", ACTOR_AND_CRITICS):
+        return vanilla, ""
+    return closest(treated.experiment.critic_gradient, ACTOR), " (the actor's rule alone)"
+
+
+def _compared(
+    treated: Group, baseline: Group, label: str, seeds: Sequence[int]
+) -> Comparison | None:
     ours, theirs = _by_seed(treated), _by_seed(baseline)
-    seeds = sorted(ours.keys() & theirs.keys())
-    if not seeds:
-        return None
     reward, rate = (
         (
             np.array([value(ours[seed]) for seed in seeds]),
             np.array([value(theirs[seed]) for seed in seeds]),
         )
-        for value in (lambda run: run.final("reward/episode"), lambda run: run.last("cost/rate"))
+        for value in (
+            lambda run: run.history.final("reward/episode"),
+            lambda run: run.history.last("cost/rate"),
+        )
     )
     if not np.isfinite([*reward, *rate]).all():
         return None
     return Comparison(
         env=treated.env,
-        label=f"{treated.label} − {baseline.label}",
+        label=label,
         pairs=len(seeds),
         reward=paired_difference(*reward),
         cost_rate=paired_difference(*rate),
-        better_reward=float(probability_of_improvement([reward[0]], [reward[1]])),
-        safer=float(probability_of_improvement([-rate[0]], [-rate[1]])),
+        better_reward=probability_of_improvement(*reward),
+        safer=probability_of_improvement(-rate[0], -rate[1]),
     )
 
 
-def _without_shapo(group: Group) -> Experiment:
-    """The group's experiment with all that belongs to SHAPO or to a single run set aside."""
-    return group.runs[0].experiment.replace(**SET_ASIDE)
-
-
 def _by_seed(group: Group) -> dict[int, Run]:
-    """One run per seed, the longest."""
-    return {run.experiment.seed: run for run in sorted(group.runs, key=lambda run: run.steps)}
+    return {run.experiment.seed: run for run in group.runs}
 
 
-def _varying(family: Sequence[Experiment]) -> list[str]:
-    names = [f.name for f in dataclasses.fields(Experiment) if f.name not in NOT_A_CHOICE]
-    return [name for name in names if len({getattr(member, name) for member in family}) > 1]
+def _family(experiment: Experiment) -> tuple[str, str, str]:
+    return experiment.env, experiment.algo, experiment.gradient
+
+
+def _label(mine: Experiment, custom: Mapping[str, str], family: Sequence[Experiment]) -> str:
+    words = [mine.algo, mine.gradient]
+    if mine.critic_gradient != USUAL_CRITICS.get(mine.gradient, "plain"):
+        words.append(f"{mine.critic_gradient} critics")
+    for name in CHOICES:
+        value = getattr(mine, name)
+        if any(getattr(each, name) != value for each in family):
+            words.append(f"{steps_text(value)} steps" if name == "steps" else f"{name} {value}")
+    return " · ".join([*words, *(f"{name} {text}" for name, text in custom.items())])

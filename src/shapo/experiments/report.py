@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.experiment import Experiment
+from shapo.experiments.curves import mean_curve
 from shapo.experiments.groups import Group, comparisons, grouped
-from shapo.runs.reading import Run, Runs, mean_curve, read_episodes, read_runs
+from shapo.runs.files import write_atomically
+from shapo.runs.folder import Run
+from shapo.runs.reading import Runs, names, read_episodes, read_runs
+from shapo.words import BadInput
 
 CURVES = {
     "reward/episode": "Return per episode",
@@ -33,6 +37,8 @@ COLUMNS = {
     "cost/total": "total cost",
     "cost/p95": "cost, 95th %",
 }
+WHOLE = ("cost/rate", "cost/total")
+"""Columns that speak of the whole training: their last value counts, not a mean over the end."""
 POINTS = 300
 """Points per curve on the page; the runs' files keep them all."""
 DIGITS = 4
@@ -44,8 +50,9 @@ def write(folders: Sequence[str | Path], out: Path, title: str) -> Runs:
     """Write the page about the runs in these folders; returns what was found in them."""
     found = read_runs(*folders)
     if not found.runs and not found.skipped:
-        raise ValueError(f"{' '.join(map(str, folders))}: no run in there")
-    out.write_text(page(found, title), "utf-8")
+        raise BadInput(f"{' '.join(map(str, folders))}: no run in there")
+    # A folder's name may be no text at all.
+    write_atomically(Path(out), page(found, title).encode("utf-8", "backslashreplace"))
     return found
 
 
@@ -69,13 +76,22 @@ def page(found: Runs, title: str = "shapo report") -> str:
 def contents(found: Runs, title: str) -> dict:
     """What the page shows, as plain lists and numbers; a missing number is null."""
     groups = grouped(found.runs)
-    member = {run.folder: index for index, group in enumerate(groups) for run in group.runs}
+    left_out = {out.run.folder: out.reason for group in groups for out in group.left_out}
+    member = {
+        run.folder: index
+        for index, group in enumerate(groups)
+        for run in (*group.runs, *(out.run for out in group.left_out))
+    }
+    compared = comparisons(groups)
     return {
         "title": title,
         "curves": CURVES,
         "columns": COLUMNS,
         "groups": [_group(group) for group in groups],
-        "runs": [_run(run, member[run.folder]) for run in found.runs],
+        "runs": [
+            _run(run, name, member[run.folder], left_out.get(run.folder, ""))
+            for run, name in zip(found.runs, names(found.runs), strict=True)
+        ],
         "comparisons": [
             [
                 c.env,
@@ -86,8 +102,9 @@ def contents(found: Runs, title: str) -> dict:
                 c.better_reward,
                 c.safer,
             ]
-            for c in comparisons(found.runs)
+            for c in compared.made
         ],
+        "not_compared": compared.not_made,
         "skipped": [[str(folder), reason] for folder, reason in found.skipped],
         **_choices([run.experiment for run in found.runs]),
     }
@@ -100,33 +117,42 @@ def _group(group: Group) -> dict:
         if len(steps):
             shown = _thinned(len(steps))
             curves[column] = [_rounded(values[shown]) for values in (steps, mean, error)]
+    gradient = group.experiment.gradient
     return {
         "env": group.env,
         "label": group.label,
-        "gradient": group.gradient,
-        "method": group.label.replace(f" · {group.gradient}", "", 1),
+        "gradient": gradient,
+        "method": group.label.replace(f" · {gradient}", "", 1),
+        "seeds": len(group.runs),
+        "costs": len(group.experiment.cost_limit),
         "curves": curves,
         "tail": _tail(group.runs),
     }
 
 
-def _run(run: Run, group: int) -> dict:
-    shown = _thinned(len(run.progress))
-    curves = {column: run.values(column)[shown] for column in CURVES if column in run.progress}
+def _run(run: Run, name: str, group: int, left_out: str) -> dict:
+    history = run.history
+    shown = _thinned(len(history.values("steps")))
+    curves = {column: history.values(column)[shown] for column in CURVES}
     return {
-        "name": run.name,
+        "name": name,
         "group": group,
         "seed": run.experiment.seed,
         "version": run.version,
         "state": run.failure or ("finished" if run.finished else "unfinished"),
+        "left_out": left_out,
         "total": run.experiment.steps,
-        "speed": _number(run.final("time/steps_per_second")),
+        "speed": _number(history.final("time/steps_per_second")),
         "final": [
-            _number(run.last(name) if name in ("cost/rate", "cost/total") else run.final(name))
+            _number(history.last(name) if name in WHOLE else history.final(name))
             for name in COLUMNS
         ],
-        "steps": [int(steps) for steps in run.values("steps")[shown]],
-        "curves": {column: _rounded(values) for column, values in curves.items()},
+        "steps": [int(steps) for steps in history.values("steps")[shown]],
+        "curves": {
+            column: _rounded(values)
+            for column, values in curves.items()
+            if not np.isnan(values).all()
+        },
     }
 
 
@@ -135,8 +161,8 @@ def _tail(runs: Sequence[Run]) -> list[list[float | None]]:
     costs = []
     for run in runs:
         episodes = read_episodes(run)
-        late = episodes["steps"].to_numpy(float) > TAIL_FROM * run.steps
-        costs.append(episodes["cost"].to_numpy(float)[late])
+        late = episodes.values("steps") > TAIL_FROM * run.history.steps
+        costs.append(episodes.values("cost")[late])
     cost, count = np.unique(np.concatenate(costs), return_counts=True)
     beyond = 1 - np.cumsum(count) / max(count.sum(), 1)
     shown = _thinned(len(cost))

@@ -1,5 +1,6 @@
 """One look for every picture: colour-blind safe, told apart in grey by marker and line."""
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ import matplotlib
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.typing import LineStyleType
+
+from shapo.runs.files import write_atomically
 
 # Okabe and Ito's palette (2008).
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
@@ -77,7 +80,10 @@ SETTINGS: dict[Any, Any] = {
 @contextmanager
 def house_style() -> Iterator[None]:
     """Draw in the house style, without touching the caller's settings."""
-    with matplotlib.rc_context(SETTINGS):
+    with matplotlib.rc_context():
+        # Also not by a `matplotlibrc` in the current folder, which may be somebody else's.
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
         yield
 
 
@@ -89,19 +95,18 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     figure.set_layout_engine("none")
     paths = [folder / f"{name}.{format}" for format in FORMATS]
     for path in paths:
-        figure.savefig(path, metadata=NO_DATE[path.suffix])
+        write(figure, path)
     plt.close(figure)
     return paths
+
+
+def write(figure: Figure, path: Path) -> None:
+    """Write a picture as one file, the whole of it or nothing; its name's end says in which format."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:], metadata=NO_DATE[path.suffix])
+    write_atomically(path, drawn.getvalue())
 
 
 def margin_note(figure: Figure, text: str) -> None:
     """Write a small note below everything that is on the picture."""
     figure.supxlabel(text, x=0.99, ha="right", fontsize=6, color="#707070")
-
-
-def steps_text(steps: float) -> str:
-    """10000000 as 10M, 200000 as 200k."""
-    for unit, size in (("M", 1e6), ("k", 1e3)):
-        if steps >= size:
-            return f"{steps / size:.3g}{unit}"
-    return f"{steps:.0f}"

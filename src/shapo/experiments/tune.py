@@ -12,8 +12,10 @@ import numpy as np
 
 from shapo import presets
 from shapo.experiment import Experiment
+from shapo.experiments.counting import LeftOut, counted
 from shapo.experiments.statistics import hypervolume, pareto_front, standard_error
-from shapo.runs.reading import Run
+from shapo.runs.folder import Run
+from shapo.words import BadInput
 
 PESSIMISM = (1e-5, 1e-3)
 """Both ends of the paper's range of delta_down, per action dimension."""
@@ -45,12 +47,13 @@ class Tuning(NamedTuple):
     choice: Candidate
     share: float
     """Of the area that the whole front beats, the part that the choice beats by itself."""
+    left_out: list[LeftOut]
 
 
 def grid(choices: dict[str, Any], points: int, seeds: int) -> list[Experiment]:
     """The base without SHAPO, and with it at every point of the grid."""
     if points < 1 or seeds < 1:
-        raise ValueError(f"{points} points and {seeds} seeds; at least one of each is needed")
+        raise BadInput(f"{points} points and {seeds} seeds; at least one of each is needed")
     low, high = PESSIMISM
     middle = float(np.sqrt(low * high))
     radii = np.geomspace(low, high, points).tolist() if points > 1 else [middle]
@@ -66,16 +69,19 @@ def grid(choices: dict[str, Any], points: int, seeds: int) -> list[Experiment]:
 
 
 def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
-    """Choose among the finished runs of the grid."""
-    by_point: dict[Experiment, list[Run]] = {_point(each): [] for each in wanted}
+    """Choose among the finished runs of the grid; a seed counts once."""
+    by_point: dict[Experiment, list[Run]] = {each.essence("seed"): [] for each in wanted}
     for run in runs:
-        if run.finished and not run.custom and _point(run.experiment) in by_point:
-            by_point[_point(run.experiment)].append(run)
-    found = [_candidate(point, own) for point, own in by_point.items() if own]
+        point = run.experiment.essence("seed")
+        if run.finished and not run.custom and point in by_point:
+            by_point[point].append(run)
+    groups = {point: counted(own) for point, own in by_point.items() if own}
+    found = [_candidate(point, group.runs) for point, group in groups.items()]
+    left_out = [out for group in groups.values() for out in group.left_out]
     measured = [each for each in found if np.isfinite([each.reward, each.cost_rate]).all()]
     candidates = [each for each in measured if each.experiment.gradient == "shapo"]
     if not candidates:
-        raise ValueError("no run of the grid has finished an episode; give them more --steps")
+        raise BadInput("no run of the grid has finished an episode; give them more --steps")
     worst_return = min(each.reward for each in measured)
     worst_cost = max(each.cost_rate for each in measured)
     rewards = [each.reward for each in candidates]
@@ -87,16 +93,13 @@ def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
     total = hypervolume(rewards, costs, worst_return, worst_cost)
     best = int(np.argmax(areas))
     base = next((each for each in measured if each.experiment.gradient == "plain"), None)
-    return Tuning(candidates, base, front, front[best], areas[best] / total if total else 1.0)
-
-
-def _point(experiment: Experiment) -> Experiment:
-    return experiment.replace(seed=0, workers=0)
+    share = areas[best] / total if total else 1.0
+    return Tuning(candidates, base, front, front[best], share, left_out)
 
 
 def _candidate(point: Experiment, runs: Sequence[Run]) -> Candidate:
-    rewards = [run.final("reward/episode") for run in runs]
-    costs = [run.last("cost/rate") for run in runs]
+    rewards = [run.history.final("reward/episode") for run in runs]
+    costs = [run.history.last("cost/rate") for run in runs]
     errors = [
         standard_error(values) if np.isfinite(values).all() else float("nan")
         for values in (rewards, costs)

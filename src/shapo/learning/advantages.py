@@ -2,7 +2,9 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
+from numpy.typing import NDArray
 
 
 def gae(
@@ -44,3 +46,10 @@ def standardise(advantage: Array) -> Array:
 def centre(advantage: Array, axis: int | None = None) -> Array:
     """Mean 0: a cost's scale does matter, its limit is in the same unit."""
     return advantage - advantage.mean(axis)
+
+
+def sides(steps: int, envs: int) -> NDArray[np.float32]:
+    """Weights [T, N] that set one half of the environments against the other; of the steps, where there is but one."""
+    step, env = np.indices((steps, envs))
+    first = env < envs // 2 if envs > 1 else step < steps // 2
+    return np.where(first, 0.5 / first.mean(), -0.5 / (1 - first.mean())).astype(np.float32)

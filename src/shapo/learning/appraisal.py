@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax import Array
 
-from shapo.learning.advantages import centre, gae, standardise
+from shapo.learning.advantages import centre, gae, sides, standardise
 from shapo.learning.normalization import normalize
 from shapo.rules import gaussian, networks
 from shapo.rules.networks import Mlp, Policy
@@ -57,6 +57,7 @@ def appraise(
         log_prob=gaussian.log_prob(networks.act(policy, rows), action),
         reward_advantage=standardise(flat(advantages[0])),
         cost_advantage=centre(jnp.stack([flat(a) for a in advantages[1:]], -1), axis=0),
+        side=flat(jnp.asarray(sides(*batch.reward.shape))),
     )
     targets = tuple(flat(a + v) for a, v in zip(advantages, values, strict=True))
     return Appraisal(samples, targets, autocorrelation_time(advantages[0]))

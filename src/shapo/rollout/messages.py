@@ -39,6 +39,13 @@ class Spec(NamedTuple):
     """What whoever trains on them should know."""
 
 
+class Wrap(NamedTuple):
+    """Parent → worker: change your environments to what the algorithm wants. Answered by another `Spec`."""
+
+    wrapper: bytes
+    """A `Wrapper`, pickled by value."""
+
+
 class Allocate(NamedTuple):
     """Parent → worker: map the shared memory, now that its size is known. Not answered."""
 
@@ -79,4 +86,4 @@ class Failed(NamedTuple):
     """The experiment cannot work at all, as opposed to an environment that broke on the way."""
 
 
-Request = Allocate | Reset | Restore | Collect
+Request = Wrap | Allocate | Reset | Restore | Collect

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from multiprocessing.connection import Connection, Pipe
@@ -34,7 +35,13 @@ def start(index: int, envs: range, log: Path, memory: int) -> WorkerProcess:
     ours, theirs = Pipe()
     with contextlib.closing(theirs), open(log, "ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *map(str, (theirs.fileno(), memory, os.getpid()))],
+            [
+                sys.executable,
+                "-P",
+                "-c",
+                PROGRAM,
+                *map(str, (theirs.fileno(), memory, os.getpid())),
+            ],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -43,3 +50,12 @@ def start(index: int, envs: range, log: Path, memory: int) -> WorkerProcess:
             process_group=0,  # Ctrl-C in a terminal is for the parent alone
         )
     return WorkerProcess(index, envs, process, ours)
+
+
+def stop(worker: WorkerProcess, patience: float) -> None:
+    """Wait until a worker that was told to end has done so; past `patience`, kill it and whatever it has started."""
+    try:
+        worker.process.wait(max(0.0, patience))
+    except subprocess.TimeoutExpired:
+        os.killpg(worker.process.pid, signal.SIGKILL)
+        worker.process.wait()

@@ -14,6 +14,7 @@ import cloudpickle
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.envs.protocol import Wrapper
 from shapo.rollout.acting import Actor
 from shapo.rollout.messages import (
     Allocate,
@@ -26,15 +27,21 @@ from shapo.rollout.messages import (
     Restore,
     Spec,
     State,
+    Wrap,
 )
-from shapo.rollout.processes import WorkerProcess, available_cores, start
+from shapo.rollout.processes import WorkerProcess, available_cores, start, stop
 from shapo.rollout.sharing import SLOTS, Shape, Shared, anonymous_file, share
 from shapo.rollout.task import Task
 from shapo.rollout.worker import env_seed
 from shapo.types import Batch, Episodes
+from shapo.words import BadInput
 
 PATIENCE = 300.0
 """Seconds without a single environment step after which a worker counts as stuck."""
+
+
+CLOSING = 10.0
+"""Seconds that environments get to close; then they are killed."""
 
 
 class RolloutError(RuntimeError):
@@ -68,6 +75,7 @@ class Rollout:
         self._experiment = experiment
         self._log = log
         self._patience = patience
+        self._wrapped: Spec | None = None
         self._shared: Shared | None = None
         self._memory = anonymous_file()
         self._slot = 0
@@ -94,9 +102,22 @@ class Rollout:
             raise
 
     @functools.cached_property
+    def bare(self) -> Spec:
+        """What the environments are like by themselves; the first look waits until every worker has built its own."""
+        # Importing and building are no steps: however few seconds a step may take, this may take longer.
+        return self._answers("was not built within", max(self._patience, PATIENCE))[0]
+
+    def wrap(self, wrapper: Wrapper) -> None:
+        """Change the environments to what an algorithm wants; only before the first look at `spec`."""
+        assert self.bare and "spec" not in vars(self)
+        pickled = cloudpickle.dumps(wrapper)
+        self._tell(lambda worker: Wrap(pickled))
+        self._wrapped = self._answers()[0]
+
+    @functools.cached_property
     def spec(self) -> Spec:
-        """What the environments are like; the first look waits until every worker has built its own."""
-        spec: Spec = self._answers()[0]
+        """What the environments are like as the algorithm sees them; the first look makes room for batches of it."""
+        spec = self._wrapped or self.bare
         choice = self._experiment
         shape = Shape(
             choice.steps_per_env,
@@ -144,13 +165,14 @@ class Rollout:
         )
 
     def close(self) -> None:
-        """End every worker and free the shared memory."""
+        """End every worker, have its environments closed, and free the shared memory."""
         for worker in self._workers:
             worker.pipe.close()
-        for worker in self._workers:
             # A worker in the middle of a batch would finish it first; nobody wants that batch any more.
-            worker.process.kill()
-            worker.process.wait()
+            worker.process.terminate()
+        deadline = time.monotonic() + CLOSING
+        for worker in self._workers:
+            stop(worker, deadline - time.monotonic())
         self._workers = []
         self._shared = None
         if self._memory >= 0:
@@ -176,23 +198,22 @@ class Rollout:
             self._receive(worker)
             raise
 
-    def _answers(self) -> list:
-        """Each worker's reply, in the workers' order."""
+    def _answers(self, lateness: str = "made no step for", patience: float | None = None) -> list:
+        """Each worker's reply, in the workers' order; one that gives no sign of life is late."""
+        patience = self._patience if patience is None else patience
         replies = {}
         waiting = {worker.pipe: worker for worker in self._workers}
         last_sign, beats = time.monotonic(), self._beats()
         while waiting:
-            ready = wait(list(waiting), timeout=min(1.0, self._patience))
+            ready = wait(list(waiting), timeout=min(1.0, patience))
             for pipe in ready:
                 worker = waiting.pop(pipe)  # type: ignore[arg-type]
                 replies[worker.index] = self._receive(worker)
             now = self._beats()
             if ready or now != beats:
                 last_sign, beats = time.monotonic(), now
-            elif time.monotonic() - last_sign > self._patience:
-                raise self._error(
-                    next(iter(waiting.values())), f"made no step for {self._patience:g} s"
-                )
+            elif time.monotonic() - last_sign > patience:
+                raise self._error(next(iter(waiting.values())), f"{lateness} {patience:g} s")
         return [replies[worker.index] for worker in self._workers]
 
     def _beats(self) -> bytes:
@@ -207,7 +228,7 @@ class Rollout:
             raise self._error(worker, f"stopped: its worker process {how}") from None
         if isinstance(reply, Failed):
             if reply.bad_input:
-                raise ValueError(reply.reason)
+                raise BadInput(reply.reason)
             raise RolloutError(f"{reply.reason}; log: {self._log}")
         return reply
 

@@ -1,66 +1,69 @@
-"""What is trained on: an environment, and Sauté's wrapper around it where the algorithm wants one."""
+"""What is trained on: an environment, ready to be built in any process."""
 
-import importlib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from shapo import envs
-from shapo.envs.protocol import BatchEnv
-from shapo.envs.saute import Saute
+from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.experiment import Experiment
+from shapo.experiment.extensions import is_custom, load, parse, require_named
+from shapo.experiment.names import IGNORES_COST
+from shapo.words import BadInput
 
 EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
-IGNORE_COST = ("trpo", "ppo")
-"""Algorithms that never look at cost, and so can do without."""
 
 
 class Costless(UserWarning):
     """An environment that says nothing about cost was taken as free."""
 
 
-def named_factory(name: str) -> EnvFactory | None:
-    """What `module:attribute` stands for; None if `name` is an id instead, which may have a colon, too."""
-    module, colon, attribute = name.partition(":")
-    if not colon:
-        return None
-    try:
-        return getattr(importlib.import_module(module), attribute, None)
-    except ImportError as error:
-        raise ValueError(f"environment {name}: cannot import {module} ({error})") from None
-
-
 @dataclass(frozen=True)
 class Task:
-    """An environment as the experiment wants it, ready to be built in any process."""
+    """An environment as the experiment wants it."""
 
     experiment: Experiment
     factory: EnvFactory | None = None
     """The user's own environment; None: the one that `experiment.env` names."""
+    wrapper: Wrapper | None = None
+    """What the algorithm makes of it, where that is known already."""
 
     def build(self, num_envs: int, seed: int) -> BatchEnv:
         """`num_envs` environments, not yet reset; `reset(seed)` gives environment i the seed `seed + i`."""
         choice = self.experiment
         env = self._make(num_envs, seed)
         if env.num_costs != len(choice.cost_limit):
-            raise ValueError(
+            raise BadInput(
                 f"{choice.env} has {env.num_costs} cost signals but cost_limit is {choice.cost_limit}; "
                 "give one limit per cost signal"
             )
-        if choice.algo in ("saute", "ppo-saute"):
-            return Saute(env, choice.cost_limit, choice.saute_discount, choice.saute_unsafe_reward)
-        return env
+        return self.wrapper(env) if self.wrapper else env
 
     def _make(self, num_envs: int, seed: int) -> BatchEnv:
-        source = self.factory or named_factory(self.experiment.env) or self.experiment.env
+        choice = self.experiment
+        source = self.factory or _named(choice.env)
+        if choice.cost != "own":
+            if not envs.takes_cost(source):
+                raise BadInput(
+                    f"{choice.env} has its own cost; --cost is for Gymnasium environments and factories of single ones"
+                )
+            return envs.make(source, num_envs, seed, cost=load(choice.cost))
         try:
             return envs.make(source, num_envs, seed)
         except envs.NoCost:
-            if self.experiment.algo not in IGNORE_COST or not envs.takes_cost(source):
+            if choice.algo not in IGNORES_COST or not envs.takes_cost(source):
                 raise
         env = envs.make(source, num_envs, seed, cost=envs.free)
         warnings.warn(
             f"{env.id} says nothing about cost; every step counts as free", Costless, stacklevel=2
         )
         return env
+
+
+def _named(env: str) -> EnvFactory | str:
+    """What `module:factory` stands for; an id, which may have a colon too, as it is."""
+    if is_custom(env):
+        raise BadInput(f"the environment was a Python object, {env}; only Python can pass it again")
+    require_named({"env": env})
+    return load(env) if parse(env) else env

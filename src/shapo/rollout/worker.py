@@ -3,7 +3,9 @@
 Its own program rather than a `multiprocessing` child, so that a user's script is not run a second time in it.
 """
 
+import contextlib
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
@@ -14,6 +16,9 @@ from multiprocessing.connection import Connection
 
 import cloudpickle
 
+from shapo.envs.gymnasium_in import CannotReplay
+from shapo.envs.heartbeat import heard_by
+from shapo.envs.protocol import BatchEnv
 from shapo.rollout.acting import ActionScale
 from shapo.rollout.collector import Collector, NotFinite
 from shapo.rollout.messages import (
@@ -25,10 +30,12 @@ from shapo.rollout.messages import (
     Reset,
     Restore,
     Spec,
+    Wrap,
 )
 from shapo.rollout.sharing import Shared, share
 from shapo.rollout.task import Costless
 from shapo.types import Batch
+from shapo.words import BadInput
 
 SEEDS = 2_000_000_000
 """Training draws its environment seeds below this number."""
@@ -48,6 +55,10 @@ def die_with(parent: int) -> None:
         raise SystemExit("the parent is gone")
 
 
+class CannotWrap(BadInput):
+    """The environment is none that the algorithm can learn in."""
+
+
 class Worker:
     """Answers the parent's requests until the pipe closes."""
 
@@ -60,30 +71,28 @@ class Worker:
         self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
         task = cloudpickle.loads(self._hello.task)
         with warnings.catch_warnings(record=True) as said:
-            self._env = task.build(len(self._hello.envs), self._first_seed)
+            env = task.build(len(self._hello.envs), self._first_seed)
         self._notes = tuple(str(each.message) for each in said if each.category is Costless)
         for each in said:
             if each.category is not Costless:
                 warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        self._collector = Collector(self._env, self._hello.seed, self._hello.envs.start)
+        self._take(env)
 
     def serve(self) -> None:
         """Say what the environments are like, then do as asked."""
-        env = self._env
-        self._connection.send(
-            Spec(
-                env.id, int(env.observation_space.shape[0]), int(env.action_space.shape[0]), env.num_costs,
-                env.horizon, ActionScale.of(env.action_space, env.id), self._notes,
-            )
-        )  # fmt: skip
+        self._connection.send(self._spec())
         while True:
             match self._connection.recv():
+                case Wrap(wrapper):
+                    self._wrap(wrapper)
+                    self._connection.send(self._spec())
                 case Allocate(shape):
                     self._shared = share(self._memory, shape)
                 case Reset():
                     self._collector.reset(self._first_seed)
                 case Restore(state):
-                    self._collector.set_state(state)
+                    with heard_by(self._beat):
+                        self._collector.set_state(state)
                 case Collect() as order:
                     self._connection.send(self._collect(order))
 
@@ -94,18 +103,39 @@ class Worker:
             return f"environment {self._env.id} with seed {first + error.env} {error}"
         return f"environment {self._env.id} with seeds {first} to {last} raised {_one_line(error)}"
 
+    def close(self) -> None:
+        """Have the environments free what they hold; what goes wrong there is for the log alone."""
+        try:
+            self._env.close()
+        except Exception:
+            traceback.print_exc()
+
+    def _beat(self) -> None:
+        if self._shared is not None:
+            self._shared.heartbeat[self._hello.index] += 1
+
+    def _take(self, env: BatchEnv) -> None:
+        self._env = env
+        self._collector = Collector(env, self._hello.seed, self._hello.envs.start)
+
+    def _wrap(self, wrapper: bytes) -> None:
+        try:
+            self._take(cloudpickle.loads(wrapper)(self._env))
+        except ValueError as error:
+            raise CannotWrap(str(error)) from error
+
+    def _spec(self) -> Spec:
+        env = self._env
+        scale = ActionScale.of(env.action_space, env.id)
+        size = int(env.observation_space.shape[0])
+        return Spec(env.id, size, len(scale.offset), env.num_costs, env.horizon, scale, self._notes)
+
     def _collect(self, order: Collect) -> Collected:
         assert self._shared is not None
         begin = time.perf_counter()
         columns = slice(self._hello.envs.start, self._hello.envs.stop)
         rows = Batch._make(field[:, columns] for field in self._shared.batches[order.slot])
-        beat = self._shared.heartbeat
-        index = self._hello.index
-
-        def alive() -> None:
-            beat[index] += 1
-
-        episodes = self._collector.collect(order.actor, order.iteration, rows, alive)
+        episodes = self._collector.collect(order.actor, order.iteration, rows, self._beat)
         state = self._collector.get_state()
         return Collected(episodes, state, time.perf_counter() - begin)
 
@@ -117,24 +147,36 @@ def _one_line(error: Exception) -> str:
 def main(pipe: int, memory: int, parent: int) -> None:
     """Serve until the parent hangs up; `pipe` and `memory` are inherited file descriptors."""
     die_with(parent)
+    faulthandler.enable()  # a crash in somebody's C code leaves its place in the log
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(pipe)
     worker = None
     hello: Hello = connection.recv()
     try:
         worker = Worker(hello, connection, memory)
+        signal.signal(signal.SIGTERM, _leave)
         worker.serve()
     except (EOFError, ConnectionError):
         pass
     except Exception as error:
         traceback.print_exc()
-        if worker:
-            failed = Failed(worker.describe(error), bad_input=False)
-        elif isinstance(error, ValueError):
+        refused = isinstance(error, CannotWrap | CannotReplay)
+        if refused or (worker is None and isinstance(error, BadInput)):
             failed = Failed(str(error), bad_input=True)
+        elif worker:
+            failed = Failed(worker.describe(error), bad_input=False)
         else:
             failed = Failed(
                 f"environment {hello.env} cannot be made: {_one_line(error)}", bad_input=False
             )
-        connection.send(failed)
+        with contextlib.suppress(OSError):
+            connection.send(failed)
         raise SystemExit(1) from None
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if worker:
+            worker.close()
+
+
+def _leave(number: int, frame: object) -> None:
+    raise SystemExit

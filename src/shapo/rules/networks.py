@@ -65,11 +65,36 @@ def init_critic(key: Array, observation_size: int, hidden: Sequence[int]) -> Mlp
     return init_mlp(key, (observation_size, *hidden, 1))
 
 
+def inputs(layers: Mlp, x: Array) -> list[Array]:
+    """What each layer is given: x, then the layer before's output through tanh."""
+    given = [x]
+    for layer in layers[:-1]:
+        given.append(jnp.tanh(given[-1] @ layer.weight + layer.bias))
+    return given
+
+
 def mlp(layers: Mlp, x: Array) -> Array:
     """tanh between layers, none after the last."""
-    for layer in layers[:-1]:
-        x = jnp.tanh(x @ layer.weight + layer.bias)
-    return x @ layers[-1].weight + layers[-1].bias
+    return inputs(layers, x)[-1] @ layers[-1].weight + layers[-1].bias
+
+
+def gram(layers: Mlp, x: Array) -> Array:
+    """Inner products of the parameter gradients of all outputs in all rows, [A·B, A·B], outputs outermost.
+
+    A weight's gradient is what its layer was given times what comes back to it, so an inner product of two gradients is
+    a product of two inner products, and no gradient is ever formed.
+    """
+    *given, top = inputs(layers, x)
+    same = lambda a: a @ a.T + 1.0  # the 1 is the bias's
+    back = [weights * (1 - top**2) for weights in layers[-1].weight.T]
+    pairs = [(i, j) for i in range(len(back)) for j in range(i, len(back))]
+    blocks = {(i, j): same(top) * (i == j) for i, j in pairs}
+    for layer, before in zip(layers[-2::-1], given[::-1], strict=True):
+        forth = same(before)
+        blocks = {(i, j): blocks[i, j] + forth * (back[i] @ back[j].T) for i, j in pairs}
+        back = [(each @ layer.weight.T) * (1 - before**2) for each in back]
+    block = lambda i, j: blocks[i, j] if i <= j else blocks[j, i].T
+    return jnp.block([[block(i, j) for j in range(len(back))] for i in range(len(back))])
 
 
 def act(policy: Policy, obs: Array) -> Gaussian:

@@ -1,24 +1,24 @@
-"""How far we go: a trust region with a line search, or PPO's clipped epochs.
+"""How far we go: a trust region with a line search. (PPO's answer is in `epochs`.)
 
 A step has `init(params)` and `update(params, state, samples, advantage, progress, key)`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jax import Array
 from numpy.typing import NDArray
 
-from shapo.rules.adam import clipped_adam
-from shapo.rules.geometry import Metric, backtrack, fisher, steepest
+from shapo.rules.geometry import Metric, backtrack, fisher, identity, steepest
 from shapo.rules.gradients import Gradient, Metrics, Plain
+from shapo.rules.gram import MOST_OUTPUTS, exact_fisher
 from shapo.rules.networks import Policy
-from shapo.rules.surrogates import Samples, clipped_surrogate, policy_behaviour, surrogate, take
-from shapo.rules.trees import add, scale
+from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.surrogates import Samples, policy_behaviour, policy_gram, surrogate
+from shapo.rules.trees import Tree, scale
 from shapo.types import Progress
 
 SKETCH_STATES = 200
@@ -59,14 +59,19 @@ class FisherSolver:
     """Systems are first solved for one state in so many, then corrected for all of them; 1 leaves that out, and so does
     a batch that would leave fewer than `SKETCH_STATES`."""
 
-    def metric(self, samples: Samples, params: Policy) -> Metric:
-        """The metric anchored at `params`."""
-        rows = len(samples.obs)
+    def metric(
+        self, samples: Samples, params: Tree, policy: Callable[[Tree], Policy] = identity
+    ) -> Metric:
+        """The metric anchored at `params`, of which `policy` makes a policy."""
+        rows, behaviour = len(samples.obs), policy_behaviour(samples.obs, policy)
+        if self.damping > 0 and samples.action.size <= MOST_OUTPUTS:
+            gram = policy_gram(policy(params), samples.obs)
+            return exact_fisher(behaviour, gram, params, self.damping)
         sketch = None
         if self.thinning > 1 and rows >= SKETCH_STATES * self.thinning:
-            sketch = policy_behaviour(samples.obs[thinned(rows, self.thinning)])
+            sketch = policy_behaviour(samples.obs[thinned(rows, self.thinning)], policy)
         return fisher(
-            policy_behaviour(samples.obs),
+            behaviour,
             params,
             damping=self.damping,
             iterations=self.iterations,
@@ -98,14 +103,14 @@ class TrustRegion:
     If none is, θ stays, and `policy/fraction` is 0.
     """
 
-    radius: float
-    """δ_up, in nats of KL summed over action dimensions."""
+    radius: float | Schedule
+    """δ_up, in nats of KL summed over action dimensions; a number or a function of progress."""
     gradient: Gradient = field(default_factory=Plain)
     solver: FisherSolver = field(default_factory=FisherSolver)
     trials: int = 15
 
     def __post_init__(self):
-        check_positive(self.radius, "TrustRegion(radius={})")
+        check_number(self.radius, "TrustRegion(radius={})", positive=True)
 
     def init(self, params: Policy) -> tuple[()]:
         """Nothing to remember."""
@@ -124,13 +129,14 @@ class TrustRegion:
         behaviour, loss = policy_behaviour(samples.obs), surrogate(samples, advantage)
         metric = self.solver.metric(samples, params)
         slope = self.gradient(loss, params, metric, behaviour, progress)
-        descent = steepest(slope.grads, metric, self.radius, guess=slope.natural)
+        radius = now(self.radius, progress)
+        descent = steepest(slope.grads, metric, radius, guess=slope.natural)
         here = behaviour.outputs(params)
         moved = backtrack(
             params,
             scale(-1.0, descent.move),
             evaluate=lambda p: Candidate(loss(p), behaviour.divergence(here, behaviour.outputs(p))),
-            accept=lambda found: (found.loss <= slope.value) & (found.kl <= self.radius),
+            accept=lambda found: (found.loss <= slope.value) & (found.kl <= radius),
             trials=self.trials,
         )
         accepted = moved.fraction > 0
@@ -144,90 +150,6 @@ class TrustRegion:
         return moved.params, state, metrics | named("gradient", slope.metrics)
 
 
-@dataclass(frozen=True)
-class ClippedEpochs:
-    """PPO: Adam on the clipped surrogate, in minibatches, until the policy has moved `stop_kl` or the epochs are over.
-
-    With `Shapo`, every minibatch step looks for the worst policy near the *current* parameters: inside the epochs the
-    Fisher matrix at the policy that acted would describe another neighbourhood.
-    """
-
-    gradient: Gradient = field(default_factory=Plain)
-    rate: float = 3e-4
-    """Adam's learning rate, falling linearly to 0 over the training."""
-    clip: float = 0.2
-    epochs: int = 40
-    minibatch: int = 64
-    stop_kl: float = 0.02
-    """In nats, summed over action dimensions; looked at after each epoch."""
-    max_norm: float = 40.0
-    solver: FisherSolver = field(
-        default_factory=lambda: FisherSolver(iterations=10, tolerance=0.05, thinning=1)
-    )
-
-    def __post_init__(self):
-        check_positive(self.stop_kl, "ClippedEpochs(stop_kl={})")
-        check_positive(self.rate, "ClippedEpochs(rate={})")
-
-    def init(self, params: Policy) -> optax.OptState:
-        """Adam's memory, kept between iterations."""
-        return clipped_adam(self.max_norm).init(params)
-
-    def update(
-        self,
-        params: Policy,
-        state: Any,
-        samples: Samples,
-        advantage: Array,
-        progress: Progress,
-        key: Array,
-    ) -> tuple[Policy, Any, Metrics]:
-        """Epochs of minibatch steps."""
-        rows = samples.log_prob.shape[0]
-        size = min(self.minibatch, rows)
-        behaviour = policy_behaviour(samples.obs)
-        here = behaviour.outputs(params)
-        rate = self.rate * jnp.asarray(progress.remaining)
-        optimizer = clipped_adam(self.max_norm)
-
-        def minibatch(carry: tuple[Any, Any], rows: Array) -> tuple[tuple[Any, Any], Metrics]:
-            params, state = carry
-            part = take(samples, rows)
-            loss = clipped_surrogate(part, advantage[rows], self.clip)
-            metric = self.solver.metric(part, params)
-            slope = self.gradient(loss, params, metric, policy_behaviour(part.obs), progress)
-            updates, state = optimizer.update(slope.grads, state)
-            return (add(params, updates, -rate), state), slope.metrics
-
-        def unfinished(carry) -> Array:
-            epoch, kl, *_ = carry
-            return (epoch < self.epochs) & (kl <= self.stop_kl)
-
-        def pass_over(carry):
-            epoch, _, params, state, _ = carry
-            order = jax.random.permutation(jax.random.fold_in(key, epoch), rows)[
-                : rows // size * size
-            ]
-            (params, state), metrics = jax.lax.scan(
-                minibatch, (params, state), order.reshape(-1, size)
-            )
-            kl = behaviour.divergence(here, behaviour.outputs(params))
-            return epoch + 1, kl, params, state, jax.tree.map(jnp.mean, metrics)
-
-        none = jnp.zeros((), jnp.result_type(float))
-        shapes = jax.eval_shape(minibatch, (params, state), jnp.arange(size))[1]
-        start = (0, none, params, state, jax.tree.map(lambda _: none, shapes))
-        epochs, kl, moved, moved_state, metrics = jax.lax.while_loop(unfinished, pass_over, start)
-        metrics = {"policy/kl": kl, "policy/epochs": epochs} | named("gradient", metrics)
-        return moved, moved_state, metrics
-
-
 def named(prefix: str, metrics: Metrics) -> Metrics:
     """The same metrics under a common prefix."""
     return {f"{prefix}/{name}": value for name, value in metrics.items()}
-
-
-def check_positive(value: float, what: str) -> None:
-    """Raise ValueError unless the number is positive and finite."""
-    if not 0 < value < float("inf"):
-        raise ValueError(f"{what.format(value)}: must be positive and finite")

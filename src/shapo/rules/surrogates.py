@@ -1,13 +1,15 @@
 """What a policy update minimises: importance-weighted advantages, and how far a policy has moved."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from shapo.rules import gaussian, networks
-from shapo.rules.geometry import Behaviour
+from shapo.rules.gaussian import Gaussian
+from shapo.rules.geometry import Behaviour, identity
 from shapo.rules.gradients import Loss
 from shapo.rules.networks import Policy
 
@@ -25,6 +27,9 @@ class Samples(NamedTuple):
     """[B] standardised."""
     cost_advantage: Array
     """[B, C] centred."""
+    side: Array
+    """[B] weights, positive in one half of the environments, negative in the other, each half's sum the same: a mean
+    weighted by them is what the two halves disagree about, and that is noise."""
 
 
 def ratio(policy: Policy, samples: Samples) -> Array:
@@ -39,7 +44,7 @@ def surrogate(samples: Samples, advantage: Array) -> Loss:
     return lambda policy: -jnp.mean(ratio(policy, samples) * advantage)
 
 
-def clipped_surrogate(samples: Samples, advantage: Array, clip: float) -> Loss:
+def clipped_surrogate(samples: Samples, advantage: Array, clip: Array | float) -> Loss:
     """PPO's loss: −E[min(ratio · A, clip(ratio, 1 ± clip) · A)]."""
 
     def loss(policy: Policy) -> Array:
@@ -49,12 +54,22 @@ def clipped_surrogate(samples: Samples, advantage: Array, clip: float) -> Loss:
     return loss
 
 
-def policy_behaviour(obs: Array) -> Behaviour:
-    """How a policy acts in these states; two of them differ by E_s[KL(π₁‖π₂)], summed over action dimensions."""
-    outputs = lambda policy: networks.act(policy, obs)
+def policy_behaviour(obs: Array, policy: Callable[[Any], Policy] = identity) -> Behaviour:
+    """How a policy acts in these states; two of them differ by E_s[KL(π₁‖π₂)], summed over action dimensions.
+
+    `policy` makes one of the parameters, where these are not a policy themselves.
+    """
+    outputs = lambda params: networks.act(policy(params), obs)
     return Behaviour(outputs, lambda p, q: jnp.mean(gaussian.divergence(p, q)))
 
 
-def take(samples: Samples, rows: Array) -> Samples:
-    """Some of the rows."""
+def policy_gram(policy: Policy, obs: Array) -> Gaussian:
+    """Inner products of the gradients of everything that `policy_behaviour` puts out, for `gram.exact_fisher`."""
+    return Gaussian(
+        networks.gram(policy.layers, obs), jnp.eye(policy.log_std.size, dtype=policy.log_std.dtype)
+    )
+
+
+def take(samples: Any, rows: Array) -> Any:
+    """Some of the rows of every array."""
     return jax.tree.map(lambda x: x[rows], samples)

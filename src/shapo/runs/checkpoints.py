@@ -1,5 +1,7 @@
 """Checkpoints: the last two states of a training, each enough to go on from."""
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,6 +10,7 @@ from numpy.typing import NDArray
 from shapo.runs.files import Damaged, pack, unpack, write_atomically
 
 KEPT = 2
+NAME = re.compile(r"(\d{6}|[1-9]\d{6,})\.safetensors", re.ASCII)
 
 
 class Checkpoint(NamedTuple):
@@ -17,34 +20,46 @@ class Checkpoint(NamedTuple):
     """The last one it contains."""
     arrays: dict[str, NDArray]
     facts: dict[str, str]
-    """Short texts: file sizes, elapsed time."""
+    """Short texts: the extents of tables, elapsed time, the experiment."""
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Add a checkpoint and drop the oldest."""
-    write_atomically(
-        folder / _name(checkpoint.iteration), pack(checkpoint.arrays, checkpoint.facts)
-    )
-    for old in _found(folder)[:-KEPT]:
-        old.unlink()
+    folder.mkdir(exist_ok=True)
+    facts = {**checkpoint.facts, "iteration": str(checkpoint.iteration)}
+    write_atomically(_path(folder, checkpoint.iteration), pack(checkpoint.arrays, facts))
+    keep_last(folder, checkpoint.iteration)
 
 
-def newest_checkpoint(folder: Path) -> tuple[Checkpoint | None, list[str]]:
-    """The last checkpoint that is whole, and a line about each that is not."""
-    problems = []
-    for path in reversed(_found(folder)):
+def keep_last(folder: Path, newest: int) -> None:
+    """Drop all but the last two up to `newest`: a crash may have left more, and what is later is of no use."""
+    found = iterations(folder)
+    kept = [iteration for iteration in found if iteration <= newest][-KEPT:]
+    for iteration in set(found) - set(kept):
+        _path(folder, iteration).unlink()
+
+
+def iterations(folder: Path) -> list[int]:
+    """Those that have a checkpoint, in order; whatever else lies in the folder is nobody's business."""
+    files = (path.name for path in folder.glob("*.safetensors") if path.is_file())
+    found = map(NAME.fullmatch, files)
+    return sorted(int(name[1]) for name in found if name)
+
+
+def newest_first(folder: Path) -> Iterator[Checkpoint | Damaged]:
+    """Every checkpoint, or what is wrong with it."""
+    for iteration in reversed(iterations(folder)):
+        path = _path(folder, iteration)
         try:
             arrays, facts = unpack(path)
+            if facts.pop("iteration", "") != str(iteration):
+                raise Damaged(f"{path} is damaged (it is another iteration's)")
         except Damaged as error:
-            problems.append(str(error))
+            if path.exists():  # a training that goes on right now may have dropped it
+                yield error
         else:
-            return Checkpoint(int(path.stem), arrays, facts), problems
-    return None, problems
+            yield Checkpoint(iteration, arrays, facts)
 
 
-def _name(iteration: int) -> str:
-    return f"{iteration:06d}.safetensors"
-
-
-def _found(folder: Path) -> list[Path]:
-    return sorted(folder.glob("[0-9]*.safetensors"), key=lambda path: int(path.stem))
+def _path(folder: Path, iteration: int) -> Path:
+    return folder / f"{iteration:06d}.safetensors"

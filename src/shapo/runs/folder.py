@@ -5,8 +5,10 @@ progress.csv          a row per iteration
 episodes.csv          a row per finished episode
 checkpoints/          the last two states, each enough to continue bit for bit
 policy.safetensors    the policy after the last iteration, for `shapo.load`
+manifest.json         once it is finished: a checksum of each file above but the checkpoints
 tensorboard/          the same numbers as progress.csv
 workers.log           what the environments printed
+aside/                what was there before it was begun anew
 """
 
 import contextlib
@@ -16,25 +18,42 @@ import fcntl
 import importlib.metadata
 import json
 import os
+import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from numpy.typing import NDArray
-
-from shapo.runs import policies
-from shapo.runs.checkpoints import Checkpoint, newest_checkpoint, save_checkpoint
-from shapo.runs.files import write_atomically
 from shapo.experiment import Experiment
-from shapo.runs.tables import Table, read_columns
+from shapo.runs import policies
+from shapo.runs.config import BadConfig, read_config
+from shapo.runs.files import read_json, temporary_name, write_atomically
+from shapo.runs.history import History, read_history
+from shapo.runs.integrity import (
+    CONFIG,
+    MANIFEST,
+    TABLES,
+    broken_seals,
+    check_inside,
+    is_sealed,
+)
+from shapo.runs.origin import differences
+from shapo.words import BadInput, printable
 
 PACKAGES = ("jax", "jaxlib", "numpy", "mujoco", "numba", "gymnasium", "optax")
-TABLES = ("progress.csv", "episodes.csv")
+ASIDE = "aside"
+LOG, FAILURE = "workers.log", "failure.txt"
+LONGEST = 2000
+"""Letters of a failure that are read; it is meant to be a line."""
+REMAINS = (LOG, FAILURE)
+"""What may be left of a start that failed."""
+MADE_BY_A_RUN = (
+    "checkpoints", *TABLES, policies.FILE, MANIFEST, *REMAINS, "tensorboard", "wandb", CONFIG,
+)  # fmt: skip
+"""In an order in which they can go: rows without a checkpoint are never overwritten, so they are safe at any moment."""
 
 
-class RunInUse(ValueError):
+class RunInUse(BadInput):
     """Another process is training in this folder."""
 
 
@@ -46,141 +65,206 @@ class Run:
     experiment: Experiment
     custom: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """What was passed as Python objects rather than by name, described."""
+    version: str = dataclasses.field(default_factory=lambda: importlib.metadata.version("shapo"))
+    """The shapo that wrote it."""
+    moment: History | None = dataclasses.field(default=None, compare=False, repr=False)
+    """What it had recorded at one moment; None for a run that may be going on."""
 
     @classmethod
     def create(cls, folder: Path, experiment: Experiment, custom: Mapping[str, str]) -> "Run":
-        """Begin a run in a new or empty folder."""
-        if (folder / "config.json").exists():
-            raise ValueError(
-                f"{folder} already holds a run; continue it with --resume {folder} or choose another --out"
-            )
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ValueError(f"{folder} exists and is not an empty folder; choose another --out")
-        (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
-        config = {
-            "version": importlib.metadata.version("shapo"),
-            "experiment": dataclasses.asdict(experiment),
-            "custom": dict(custom),
-            "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
-        }
-        write_atomically(folder / "config.json", (json.dumps(config, indent=2) + "\n").encode())
+        """Begin a run in a folder that is new, empty, or left behind by a start that failed.
+
+        The run exists from the moment its config gets its name: a crash before that leaves a folder as good as empty.
+        """
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(parents=True)
+        with held(folder):
+            if (folder / CONFIG).exists():
+                raise BadInput(
+                    f"{folder} already holds a run; continue it with --resume {folder} or choose another --out"
+                )
+            if not is_free(folder):
+                raise BadInput(f"{folder} exists and is not an empty folder; choose another --out")
+            for name in REMAINS:
+                (folder / name).unlink(missing_ok=True)
+            _write_config(folder, experiment, custom)
         return cls(folder, experiment, custom)
 
     @classmethod
     def open(cls, folder: str | os.PathLike) -> "Run":
         """A run that exists."""
         folder = Path(folder)
-        path = folder / "config.json"
-        if not path.exists():
+        if not (folder / CONFIG).exists():
             near = difflib.get_close_matches(folder.name, _runs_beside(folder), n=1)
             hint = f"; did you mean {folder.parent / near[0]}?" if near else ""
-            raise ValueError(f"{folder} holds no run (no config.json){hint}")
+            raise BadInput(f"{folder} holds no run (no config.json){hint}")
+        check_inside(folder)
         try:
-            config = json.loads(path.read_text())
-            fields: dict[str, Any] = {
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in config["experiment"].items()
-            }
-            return cls(folder, Experiment(**fields), config.get("custom", {}))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(
-                f"{path} is not a run's config of this version of shapo ({error})"
-            ) from None
+            return cls(folder, *read_config(folder / CONFIG))
+        except BadConfig as error:
+            raise BadConfig(f"{folder}: {error}") from None
+
+    @property
+    def id(self) -> str:
+        """What no other run is called, even if its folder is; it stays when the folder is moved."""
+        return str(read_json(self.folder / CONFIG).get("id", self.folder.name))
 
     @property
     def log(self) -> Path:
         """Where the workers' output goes."""
-        return self.folder / "workers.log"
+        return self.folder / LOG
 
     @property
     def policy(self) -> policies.Policy:
-        """The policy after the last iteration."""
-        return policies.load(self.folder)
+        """The policy after the last iteration; BadInput if it is not of this run."""
+        policy = policies.load(self.folder)
+        seals = broken_seals(self.folder) if is_sealed(self.folder) else {}
+        if policies.FILE in seals:
+            raise BadInput(seals[policies.FILE])
+        if changed := differences(read_json(self.folder / CONFIG), policy.experiment):
+            said = "; ".join(changed.values())
+            raise BadInput(
+                f"{self.folder / CONFIG} is not what its policy was trained with: {said}"
+            )
+        return policy
+
+    @property
+    def environment(self) -> str:
+        """What it was trained on: an environment's name, or the description of what was passed instead."""
+        return self.custom.get("env", self.experiment.env)
+
+    @property
+    def failure(self) -> str:
+        """Why it stopped, as its sweep noted; empty if it did not fail."""
+        path = self.folder / FAILURE
+        if not path.exists():
+            return ""
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return printable(" ".join(file.read(LONGEST).split()))
+
+    @property
+    def history(self) -> History:
+        """What it has recorded so far, read anew each time unless this is the run of one moment."""
+        return read_history(self.folder / "progress.csv") if self.moment is None else self.moment
 
     @property
     def progress(self) -> dict[str, list[float]]:
         """The columns of `progress.csv`."""
-        path = self.folder / "progress.csv"
-        return read_columns(path) if path.exists() else {}
+        return {name: values.tolist() for name, values in self.history.columns.items()}
 
     @property
     def finished(self) -> bool:
         """Whether all iterations are done."""
-        steps = self.progress.get("steps")
-        return bool(steps) and steps[-1] >= self.experiment.steps
+        return self.history.last("iteration") + 1 >= self.experiment.iterations
+
+    def now(self) -> "Run":
+        """The run of this moment: whatever is written meanwhile, it stays as it is."""
+        return dataclasses.replace(self, moment=self.history)
+
+    def until(self, steps: int) -> "Run":
+        """The run as it stood after so many steps."""
+        return dataclasses.replace(self, moment=self.history.until(steps))
 
     def require_same(self, wanted: Experiment, custom: Mapping[str, str]) -> None:
-        """Raise unless the run is of this experiment, showing what differs."""
+        """Raise unless the run is of this experiment, showing what differs; the number of workers may."""
         ours, theirs = dataclasses.asdict(self.experiment), dataclasses.asdict(wanted)
         changed = [
             f"{k} is {ours[k]} in the run, {v} was asked for"
             for k, v in theirs.items()
-            if ours[k] != v
+            if ours[k] != v and k != "workers"
         ]
         if dict(custom) != dict(self.custom):
             changed.append(
                 f"the run was made with {dict(self.custom)}, not {dict(custom)}: resume it in Python with the same"
             )
         if changed:
-            raise ValueError(
-                f"cannot resume {self.folder} with another config: {'; '.join(changed)}"
-            )
+            raise BadInput(f"cannot resume {self.folder} with another config: {'; '.join(changed)}")
 
-    def discard(self) -> None:
-        """Take a run that never began off the disk again; one with any progress stays."""
+    def discard(self, keep_log: bool = False) -> bool:
+        """Take a run that never began off the disk again; one with any progress stays. Returns whether it is gone.
+
+        What its environments printed may stay for whoever wants to know why; it is in nobody's way.
+        """
         if self.progress:
-            return
-        shutil.rmtree(self.folder / "tensorboard", ignore_errors=True)
-        for path in (*(self.folder / name for name in ("config.json", *TABLES)), self.log):
-            path.unlink(missing_ok=True)
-        (self.folder / "checkpoints").rmdir()
-        self.folder.rmdir()
+            return False
+        for name in MADE_BY_A_RUN:
+            if not (keep_log and name in REMAINS):
+                _remove(self.folder / name)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
+        return True
+
+    def set_aside(self) -> Path:
+        """Put all that the run has written into a folder within it, so that it can begin anew; returns that folder."""
+        with self.locked():
+            (self.folder / ASIDE).mkdir(exist_ok=True)
+            taken = [int(each) for each in os.listdir(self.folder / ASIDE) if each.isdecimal()]
+            place = self.folder / ASIDE / str(max(taken, default=0) + 1)
+            place.mkdir()
+            shutil.copy2(self.folder / CONFIG, place / CONFIG)
+            for name in MADE_BY_A_RUN:
+                if name != CONFIG and (self.folder / name).exists():
+                    os.rename(self.folder / name, place / name)
+            _write_config(self.folder, self.experiment, self.custom)
+        return place
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the run for this process alone; the lock goes with the process, however it ends."""
-        with open(self.folder / "config.json") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RunInUse(f"{self.folder} is being trained by another process") from None
+        with held(self.folder):
             yield
 
-    def last_checkpoint(self) -> tuple[Checkpoint | None, list[str]]:
-        """Where to continue (None: at the beginning), and a line about each damaged checkpoint."""
-        return newest_checkpoint(self.folder / "checkpoints")
+
+@contextlib.contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder for this process alone; raises `RunInUse` if another has it."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Who had it before us may have taken it off the disk.
+            still_there = os.path.samestat(os.fstat(descriptor), os.stat(folder))
+        except (BlockingIOError, FileNotFoundError):
+            still_there = False
+        if not still_there:
+            raise RunInUse(f"{folder} is being trained by another process")
+        yield
+    finally:
+        os.close(descriptor)
 
 
-class RunWriter:
-    """Adds iterations to a run."""
+def is_free(folder: Path) -> bool:
+    """Whether a run may begin here: there is nothing, or nothing but what is left of a start that failed."""
+    if not folder.exists():
+        return True
+    left = (*REMAINS, temporary_name(folder / CONFIG).name)
+    return folder.is_dir() and all(path.name in left for path in folder.iterdir())
 
-    def __init__(self, run: Run, checkpoint: Checkpoint | None):
-        """Continue from `checkpoint`: what was written after it is cut off."""
-        self._folder = run.folder
-        facts = checkpoint.facts if checkpoint else {}
-        self._tables = {name: Table(run.folder / name, int(facts.get(name, 0))) for name in TABLES}
 
-    def write(
-        self,
-        row: Mapping[str, float],
-        episodes: Sequence[Mapping[str, float]],
-        arrays: Mapping[str, NDArray],
-        facts: Mapping[str, str],
-        policy: policies.Policy,
-    ) -> None:
-        """One iteration: its row, its episodes, and the state after it. On disk when this returns."""
-        progress, finished = (self._tables[name] for name in TABLES)
-        progress.append([row])
-        finished.append(episodes)
-        sizes = {name: str(table.sync()) for name, table in self._tables.items()}
-        policy.save(self._folder / policies.FILE)
-        checkpoint = Checkpoint(int(row["iteration"]), dict(arrays), {**facts, **sizes})
-        save_checkpoint(self._folder / "checkpoints", checkpoint)
+def _write_config(folder: Path, experiment: Experiment, custom: Mapping[str, str]) -> None:
+    config = {
+        "version": importlib.metadata.version("shapo"),
+        "commit": _commit(),
+        "id": secrets.token_hex(8),
+        "experiment": dataclasses.asdict(experiment),
+        "custom": dict(custom),
+        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+    }
+    write_atomically(folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
 
-    def close(self) -> None:
-        """Free the files."""
-        for table in self._tables.values():
-            table.close()
+
+def _commit() -> str:
+    """The commit of the shapo that runs, where it was installed from a repository; else nothing."""
+    origin = importlib.metadata.distribution("shapo").read_text("direct_url.json")
+    return json.loads(origin or "{}").get("vcs_info", {}).get("commit_id", "")
+
+
+def _remove(path: Path) -> None:
+    """A file or a folder with all that is in it; a link is not followed."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _runs_beside(folder: Path) -> list[str]:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from shapo.experiment import Experiment
 from shapo.types import Batch, Episodes
 
-RECENT = 100
-"""Episodes that the percentiles look back on."""
+RECENT = 50
+"""Episodes that the percentiles look back on, as in the release."""
 PERCENTILES = (80, 95)
 
 
@@ -79,7 +79,9 @@ class Ledger:
             row |= self._per_cost(f"cost/p{percent}", tail)
         row["episode/length"] = float(self._last_length)
         row["termination/total"] = int(self._terminations)
-        row["termination/rate"] = float(self._terminations / self._steps)
+        # Of the episodes so far, the share that ended in a fall: unknown before one has ended.
+        share = self._terminations / self._episodes if self._episodes else np.nan
+        row["termination/rate"] = float(share)
         return row
 
     def episode_rows(self, iteration: int, episodes: Episodes) -> list[dict[str, float]]:

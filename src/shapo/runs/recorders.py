@@ -11,7 +11,8 @@ from tensorboardX.event_file_writer import EventsWriter
 from tensorboardX.proto.event_pb2 import Event, SessionLog  # pyright: ignore[reportAttributeAccessIssue]
 from tensorboardX.proto.summary_pb2 import Summary  # pyright: ignore[reportAttributeAccessIssue]
 
-from shapo.experiment import Experiment
+from shapo.runs.folder import Run
+from shapo.words import BadInput
 
 
 class Recorder(Protocol):
@@ -35,7 +36,8 @@ class TensorBoard:
     def __init__(self, folder: Path, first_iteration: int):
         """A resumed run hides what was recorded after its checkpoint."""
         folder.mkdir(exist_ok=True)
-        self._writer = EventsWriter(str(folder / "events"))
+        # Its name has only the second in it, and a run may be continued within one.
+        self._writer = EventsWriter(str(folder / f"events-{first_iteration}"))
         start = SessionLog(status=SessionLog.START)
         self._writer.write_event(Event(step=first_iteration, session_log=start))
 
@@ -57,20 +59,20 @@ class TensorBoard:
 class WeightsAndBiases:
     """A run at wandb.ai; needs the `wandb` extra."""
 
-    def __init__(self, project: str, folder: Path, experiment: Experiment):
+    def __init__(self, project: str, run: Run):
         try:
             import wandb  # pyright: ignore[reportMissingImports]
         except ImportError:
-            raise ValueError(
+            raise BadInput(
                 "--wandb needs the package wandb; install it with: pip install 'shapo[wandb]'"
             ) from None
         self._run = wandb.init(
             project=project,
-            name=folder.name,
-            id=folder.name,
+            name=run.folder.name,
+            id=run.id,
             resume="allow",
-            dir=str(folder),
-            config=dataclasses.asdict(experiment),
+            dir=str(run.folder),
+            config=dataclasses.asdict(run.experiment),
         )
 
     def record(self, row: Mapping[str, float]) -> None:

@@ -1,54 +1,113 @@
-"""A CSV file that grows row by row and can be cut back to a size it once had."""
+"""A CSV file that grows row by row and can be cut back to an extent it once had."""
 
 import contextlib
-import csv
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from shapo.runs.files import Damaged, named_errors
+from shapo.words import BadInput
+
+
+class Extent(NamedTuple):
+    """The beginning of a file: how many bytes, and their checksum."""
+
+    size: int = 0
+    digest: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.size}:{self.digest}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Extent":
+        """What `str` of an extent says."""
+        size, _, digest = text.partition(":")
+        if not size.isdecimal():
+            raise Damaged(f"{text!r} is no extent of a file")
+        return cls(int(size), digest)
 
 
 class Table:
     """Numbers under fixed columns. The first row ever written decides the columns."""
 
-    def __init__(self, path: Path, size: int = 0):
-        """Continue the file from its first `size` bytes; what is beyond was written after the last checkpoint."""
+    def __init__(self, path: Path, known: Extent = Extent()):
+        """Continue the file from its `known` beginning; what is beyond was written after the last checkpoint."""
+        self._path = path
         self._file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115
-        known = self._file.seek(0, os.SEEK_END)
-        if known < size:
-            raise ValueError(
-                f"{path} has {known} bytes, its checkpoint speaks of {size}: it was cut or replaced"
-            )
-        self._file.truncate(size)
-        self._file.seek(0)
-        self._columns = self._file.readline().decode().strip().split(",") if size else []
-        self._file.seek(size)
+        try:
+            self._digest = _digest_of(self._file, path, known)
+            self._file.truncate(known.size)
+            self._file.seek(0)
+            header = self._file.readline() if known.size else b""
+            self._columns = header.decode().strip().split(",") if header else []
+            self._file.seek(known.size)
+        except BaseException:
+            self._file.close()
+            raise
 
     def append(self, rows: Sequence[Mapping[str, float]]) -> None:
         """Write rows; they are on disk after `sync`."""
         for row in rows:
             if not self._columns:
                 self._columns = list(row)
-                self._file.write((",".join(self._columns) + "\n").encode())
+                self._write(",".join(self._columns))
             if list(row) != self._columns:
                 changed = ", ".join(sorted(set(row) ^ set(self._columns))) or "their order"
-                raise ValueError(f"{self._file.name}: the columns changed ({changed})")
-            self._file.write((",".join(map(repr, row.values())) + "\n").encode())
+                raise BadInput(f"{self._path}: the columns changed ({changed})")
+            self._write(",".join(map(repr, row.values())))
 
-    def sync(self) -> int:
-        """Make sure that everything is on disk, and return the file's size."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        return self._file.tell()
+    def sync(self) -> Extent:
+        """Make sure that everything is on disk, and return the file's extent."""
+        with named_errors(self._path):
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            return Extent(self._file.tell(), self._digest.hexdigest())
 
     def close(self) -> None:
         """Free the file. A full disk has been reported by `sync` already; it must not hide what came first."""
         with contextlib.suppress(OSError):
             self._file.close()
 
+    def _write(self, line: str) -> None:
+        content = f"{line}\n".encode()
+        self._digest.update(content)
+        with named_errors(self._path):
+            self._file.write(content)
+
+
+def check_extent(path: Path, known: Extent) -> None:
+    """Raise `Damaged` unless the file begins as it did when it had this extent."""
+    try:
+        with open(path, "rb") as file:
+            _digest_of(file, path, known)
+    except OSError as error:
+        raise Damaged(f"{path} cannot be read ({error.strerror})") from None
+
 
 def read_columns(path: Path) -> dict[str, list[float]]:
-    """A table's columns; a last line that was cut short is left out."""
-    with open(path, newline="") as file:
-        whole = [line for line in file if line.endswith("\n")]
-    header, *rows = list(csv.reader(whole)) or [[]]
-    return {name: [float(row[i]) for row in rows] for i, name in enumerate(header)}
+    """A table's columns; a last line that was cut short is left out. ValueError if it is no table of numbers."""
+    text = path.read_text("utf-8")
+    header, *rows = text[: text.rfind("\n") + 1].splitlines() or [""]
+    names = header.split(",") if header else []
+    if len(set(names)) < len(names):
+        raise BadInput("a column is there twice")
+    numbers = np.loadtxt(rows, delimiter=",", comments=None, ndmin=2) if rows else np.empty((0, 0))
+    columns = numbers.T.tolist() if rows else [[] for _ in names]
+    return dict(zip(names, columns, strict=True))
+
+
+def _digest_of(file: BinaryIO, path: Path, known: Extent) -> hashlib.blake2b:
+    """The running checksum of the file's first bytes, which must be the known ones."""
+    content = file.read(known.size)
+    digest = hashlib.blake2b(content, digest_size=16)
+    if len(content) < known.size:
+        raise Damaged(
+            f"{path} has {len(content)} bytes, its checkpoint speaks of {known.size}: it was cut or replaced"
+        )
+    if known.digest and digest.hexdigest() != known.digest:
+        raise Damaged(f"{path} is not what was written (its checksum is wrong)")
+    return digest

@@ -3,7 +3,13 @@
 import argparse
 import json
 
-from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, one_of
+from shapo.cli.parsing import (
+    Parser,
+    add_experiment_options,
+    experiment_choices,
+    one_of,
+    warn_of_idle,
+)
 from shapo.words import real_number, whole_number
 
 EXAMPLES = """\
@@ -36,9 +42,11 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
-    from shapo import presets
+    from shapo.experiment import Experiment
 
-    experiment = presets.experiment(**experiment_choices(options))
+    choices = experiment_choices(options)
+    experiment = Experiment(**choices)
+    warn_of_idle(choices, [experiment])
     if options.what == "env":
         from shapo.bench.env import measure
 

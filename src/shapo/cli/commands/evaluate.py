@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import warnings
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
-from shapo.words import whole_number
+from shapo.cli.trained import add_environment_options
+from shapo.words import at_least_one, whole_number
 
 EXAMPLES = """\
 examples:
@@ -13,8 +15,11 @@ examples:
       20 episodes with the mean action and 20 with sampled ones.
   shapo evaluate runs/ant --episodes 100 --seed 7 --json
       More of them, on other layouts, as one JSON object.
+  shapo evaluate runs/maze --env mytasks:Maze
+      A run on an environment of your own: its code is imported only if you name it.
 
-Observations are normalised with the statistics of the training; the environments' seeds are none of the training's.
+Observations are normalised with the statistics of the training. The environments' seeds are none of the training's, and
+no two values of --seed share one.
 """
 
 
@@ -31,30 +36,43 @@ def describe(parser: Parser) -> None:
     parser.add_argument(
         "--seed", type=whole_number, default=0, metavar="INT", help="decides the episodes [0]"
     )
+    parser.add_argument(
+        "--max-steps",
+        type=at_least_one,
+        default=10_000,
+        metavar="INT",
+        help="cut an episode that goes on for longer [10000]",
+    )
+    add_environment_options(parser)
     parser.add_argument("--json", action="store_true", default=False, help="print one JSON object")
 
 
 def run(options: argparse.Namespace) -> None:
     """Play and print."""
-    from shapo.evaluate import evaluate
-    from shapo.rollout.task import Task, named_factory
+    from shapo.evaluate import evaluate, task_of
     from shapo.runs.folder import Run
+    from shapo.runs.resuming import changed_versions
 
     trained = Run.open(options.run)
-    policy, build = (
-        trained.policy,
-        Task(trained.experiment, named_factory(trained.custom.get("env", ""))).build,
-    )
+    for note in changed_versions(trained):
+        warnings.warn(note, stacklevel=1)
+    policy, build = trained.policy, task_of(trained, options.env, options.cost).build
+    env = options.env or trained.environment
     kinds = {"mean action": False, "sampled action": True}
     found = {
-        kind: evaluate(policy, build, options.episodes, options.seed, stochastic).summary()
+        kind: evaluate(
+            policy, build, options.episodes, options.seed, stochastic, options.max_steps
+        ).summary()
         for kind, stochastic in kinds.items()
     }
     if options.json:
-        print(json.dumps({"run": str(options.run), **found}))
+        # JSON has no NaN: a single episode has no standard error.
+        known = {kind: _without_nan(numbers) for kind, numbers in found.items()}
+        print(json.dumps({"run": str(options.run), "env": env, **known}))
         return
     limit = " + ".join(f"{limit:g}" for limit in trained.experiment.cost_limit)
-    print(f"{trained.experiment.env}, {options.episodes} episodes each, cost limit {limit}")
+    trained_on = f" (trained on {trained.environment})" if env != trained.environment else ""
+    print(f"{env}{trained_on}, {options.episodes} episodes each, cost limit {limit}")
     for kind, numbers in found.items():
         print(
             f"{kind:>15}: return {numbers['return']:8.2f} ± {numbers['return_error']:.2f}   "
@@ -62,3 +80,14 @@ def run(options: argparse.Namespace) -> None:
             f"(80 % ≤ {numbers['cost_p80']:.1f}, 95 % ≤ {numbers['cost_p95']:.1f})   "
             f"length {numbers['length']:.0f}   terminated {numbers['terminated']:.0%}"
         )
+        if numbers["cut"]:
+            fewer = options.episodes - numbers["episodes"]
+            print(
+                f"{'':>15}  {numbers['cut']} of {numbers['episodes']} episodes did not end and were cut after "
+                f"{options.max_steps:,} steps (--max-steps)"
+                + (f"; {fewer} could not begin" if fewer else "")
+            )
+
+
+def _without_nan(numbers: dict[str, float]) -> dict[str, float | None]:
+    return {name: None if value != value else value for name, value in numbers.items()}

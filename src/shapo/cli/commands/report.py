@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
+from shapo.words import printable
 
 EXAMPLES = """\
 examples:
@@ -27,5 +28,5 @@ def run(options: argparse.Namespace) -> None:
 
     found = report.write(options.runs, options.out, options.title)
     for folder, reason in found.skipped:
-        print(f"skipped {folder}: {reason}")
+        print(printable(f"skipped {folder}: {reason}"))
     print(f"{len(found.runs)} runs in {options.out}")

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
-from shapo.words import real_number
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
+from shapo.words import BadInput, real_number
 
 EXAMPLES = """\
 examples:
@@ -13,9 +13,12 @@ examples:
   shapo train --env Ant-v4 --algo cpo --seed 3 --steps 1e6 --out runs/ant
       A shorter run of CPO where a fall costs 1 and the limit is 0.
   shapo train --env mytasks:Maze --cost-limit 5
-      Your own environment: the class or function Maze in mytasks.py.
+      Your own environment: the class or function Maze in mytasks.py. Gradient rules, algorithms, schedules and costs of
+      your own are named likewise: --gradient "my_rules:LookAhead(radius=1e-4)".
   shapo train --resume runs/ant
       Go on where a run was stopped; the files end up as if it never had been.
+  shapo train --resume runs/maze --env mytasks:Maze
+      Likewise with code of your own, which no folder has imported by itself.
 
 Options that are not given take the published value for the environment and algorithm; the number in brackets is the
 one used where nothing else was published. A run's folder holds config.json, progress.csv (a row per iteration),
@@ -31,6 +34,10 @@ def describe(parser: Parser) -> None:
     parser.add_argument(
         "--resume", type=Path, metavar="RUN", help="continue the run in this folder"
     )
+    parser.add_argument(
+        "--restart", type=Path, metavar="RUN",
+        help="begin the run in this folder anew; what is there is kept in its folder `aside`",
+    )  # fmt: skip
     parser.add_argument("--wandb", metavar="PROJECT", help="also record to Weights & Biases")
     parser.add_argument(
         "--patience", type=real_number, default=300.0, metavar="SECONDS",
@@ -41,32 +48,35 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train, watched by a person or by nobody."""
-    from shapo import presets
-    from shapo.rollout.task import named_factory
+    from shapo.experiment import Experiment
+    from shapo.experiment.extensions import require_named
     from shapo.runs.folder import Run
     from shapo.runs.panel import screen
     from shapo.runs.recorders import Recorder, WeightsAndBiases
-    from shapo.training import default_folder, tensorboard, train
+    from shapo.training import default_folder, how_to_continue, tensorboard, train
 
     choices = experiment_choices(options)
-    resume = "resume" in options
-    env = None
+    named = [name for name in ("resume", "restart", "out") if name in options]
+    resume = bool(named) and named != ["out"]
+    if len(named) > 1:
+        raise BadInput(f"--{named[0]} names the run's folder already; leave --{named[1]} away")
     if resume:
-        if "out" in options:
-            raise ValueError("--resume names the run's folder already; leave --out away")
-        folder = options.resume
+        folder = vars(options)[named[0]]
         begun = Run.open(folder)
         experiment = begun.experiment.replace(**choices)
-        experiment.check()
-        env = named_factory(begun.custom.get("env", ""))
+        require_named(experiment.names())
+        begun.require_same(experiment, {})
+        if "restart" in options:
+            print(f"aside={begun.set_aside()}")
     else:
-        experiment = presets.experiment(**choices)
+        experiment = Experiment(**choices)
+        warn_of_idle(choices, [experiment])
         folder = options.out if "out" in options else default_folder(experiment)
 
     def recorders(run: Run, first: int) -> list[Recorder]:
         records = tensorboard(run, first)
         if "wandb" in options:
-            records.append(WeightsAndBiases(options.wandb, run.folder, experiment))
+            records.append(WeightsAndBiases(options.wandb, run))
         return records
 
     try:
@@ -74,12 +84,12 @@ def run(options: argparse.Namespace) -> None:
             train(
                 experiment,
                 folder,
-                env=env,
                 resume=resume,
                 watch=watch,
                 recorders=recorders,
                 patience=options.patience,
             )
     except KeyboardInterrupt as error:
-        raise type(error)(f"stopped; continue with: shapo train --resume {folder}") from None
+        command = how_to_continue(folder, experiment)
+        raise type(error)(f"stopped; continue with: {command}") from None
     print(f"run={folder}")

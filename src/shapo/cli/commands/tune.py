@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shapo.cli.commands.sweep import add_engine_options, check_engine_options
-from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
-from shapo.words import whole_number
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
+from shapo.words import folder_name, whole_number
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,10 +53,10 @@ def run(options: argparse.Namespace) -> None:
     from shapo.runs.reading import read_runs
 
     check_engine_options(options)
-    wanted = grid(experiment_choices(options), options.points, options.seeds)
-    wanted[0].check()
-    first = wanted[0]
-    out = options.out or Path("runs") / f"tune-{first.env}-{first.algo}".replace("/", "-")
+    choices = experiment_choices(options)
+    wanted = grid(choices, options.points, options.seeds)
+    warn_of_idle(choices, wanted)
+    out = options.out or Path("runs") / folder_name(f"tune-{wanted[0].env}-{wanted[0].algo}")
     console = wide_console()
     if options.dry_run:
         console.print(plan_table(plan(wanted, out)))
@@ -69,6 +69,8 @@ def run(options: argparse.Namespace) -> None:
         ) from None
     found = weigh(wanted, read_runs(out).runs)
     console.print(_table(found))
+    for run, _, reason in found.left_out:
+        console.print(f"left out: {run.folder}: {reason}", markup=False, highlight=False)
     console.print(_reason(found), markup=False, highlight=False)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.envs.locomotion.robots import ROBOTS, Robot, always
+from shapo.experiment.names import of_family
 
 HORIZON = 1000
 
@@ -52,34 +53,29 @@ class Task(NamedTuple):
     about: str
 
 
-_SPEEDING = {
-    "SafetyAntVelocity-v0": Speeding(2.5745, axes=2),
-    "SafetyAntVelocity-v1": Speeding(2.6222, axes=2),
-    "SafetyHalfCheetahVelocity-v0": Speeding(2.8795),
-    "SafetyHalfCheetahVelocity-v1": Speeding(3.2096),
-    "SafetyHopperVelocity-v0": Speeding(0.37315),
-    "SafetyHopperVelocity-v1": Speeding(0.7402),
-    "SafetyHumanoidVelocity-v0": Speeding(2.3475, axes=2),
-    "SafetyHumanoidVelocity-v1": Speeding(1.4149, axes=2),
-    "SafetySwimmerVelocity-v0": Speeding(0.04845, axes=2),
-    "SafetySwimmerVelocity-v1": Speeding(0.2282),
-    "SafetyWalker2dVelocity-v0": Speeding(1.7075),
-    "SafetyWalker2dVelocity-v1": Speeding(2.3415),
+_SPEED_LIMITS = {
+    "Ant": (Speeding(2.5745, axes=2), Speeding(2.6222, axes=2)),
+    "HalfCheetah": (Speeding(2.8795), Speeding(3.2096)),
+    "Hopper": (Speeding(0.37315), Speeding(0.7402)),
+    "Humanoid": (Speeding(2.3475, axes=2), Speeding(1.4149, axes=2)),
+    "Swimmer": (Speeding(0.04845, axes=2), Speeding(0.2282)),
+    "Walker2d": (Speeding(1.7075), Speeding(2.3415)),
 }
+"""Of Safety-Gymnasium's version 0 and version 1."""
 
 
-def _robot_name(velocity_id: str) -> str:
-    return velocity_id.removeprefix("Safety").split("Velocity")[0]
+def _falling(name: str) -> Task:
+    robot = ROBOTS[name]
+    must = "cannot" if robot.healthy is always else "must not"
+    return Task(robot, Fall(), f"{name} runs forward and {must} fall")
 
 
-TASKS = {
-    f"{name}-v4": Task(
-        robot,
-        Fall(),
-        f"{name} runs forward and {'cannot' if robot.healthy is always else 'must not'} fall",
+def _speeding(name: str, version: int) -> Task:
+    return Task(
+        ROBOTS[name], _SPEED_LIMITS[name][version], f"{name} runs forward, but not too fast"
     )
-    for name, robot in ROBOTS.items()
-} | {
-    id: Task(ROBOTS[_robot_name(id)], cost, f"{_robot_name(id)} runs forward, but not too fast")
-    for id, cost in _SPEEDING.items()
+
+
+TASKS = {id: _falling(parts.robot) for id, parts in of_family("fall").items()} | {
+    id: _speeding(parts.robot, parts.level) for id, parts in of_family("velocity").items()
 }

@@ -5,7 +5,9 @@ observation. Nothing about a single task is written anywhere else.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
+
+from shapo.experiment.names import of_family
 
 Robot = Literal["point", "car"]
 Aim = Literal["goal", "button", "push", "circle"]
@@ -108,7 +110,7 @@ def _circle_objects(level: int) -> tuple[Objects, ...]:
     return (circle, walls) if level else (circle,)
 
 
-def _task(robot: Robot, aim: Aim, level: int) -> Task:
+def _task(id: str, robot: Robot, aim: Aim, level: int) -> Task:
     objects = {
         "goal": lambda: _goal_objects(level),
         "button": lambda: _button_objects(level),
@@ -117,7 +119,7 @@ def _task(robot: Robot, aim: Aim, level: int) -> Task:
     }[aim]()
     circling = aim == "circle"
     return Task(
-        id=f"Safety{robot.capitalize()}{aim.capitalize()}{level}-v0",
+        id=id,
         robot=robot,
         aim=aim,
         extent=EXTENTS[aim][level],
@@ -129,9 +131,7 @@ def _task(robot: Robot, aim: Aim, level: int) -> Task:
 
 
 TASKS: dict[str, Task] = {
-    task.id: task
-    for robot in ("point", "car")
-    for aim in ("goal", "button", "push", "circle")
-    for task in (_task(robot, aim, level) for level in (0, 1, 2))
+    id: _task(id, cast(Robot, parts.robot.lower()), cast(Aim, parts.aim.lower()), parts.level)
+    for id, parts in of_family("navigation").items()
 }
 """Every navigation task, by id."""

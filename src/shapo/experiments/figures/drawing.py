@@ -12,11 +12,12 @@ from matplotlib.patches import Ellipse
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from shapo.experiments.curves import mean_curve
 from shapo.experiments.figures.figure import Result
 from shapo.experiments.figures.tasks import TASKS
 from shapo.experiments.statistics import pareto_front, standard_error
-from shapo.experiments.style import FAINT, Look, steps_text
-from shapo.runs.reading import mean_curve
+from shapo.experiments.style import FAINT, Look
+from shapo.words import steps_text
 
 LABELS = {
     "reward/episode": "return",
@@ -25,7 +26,7 @@ LABELS = {
     "cost/total": "total cost",
     "cost/p80": "cost, 80th percentile",
     "cost/p95": "cost, 95th percentile",
-    "termination/rate": "terminations per step",
+    "termination/rate": "share of episodes with a fall",
     "termination/total": "total terminations",
 }
 
@@ -41,8 +42,8 @@ class Score(NamedTuple):
 
 def score(result: Result, cost_column: str) -> Score | None:
     """Mean and standard error of final return and accumulated cost; None without runs."""
-    rewards = np.array([run.final("reward/episode") for run in result.runs])
-    costs = np.array([run.last(cost_column) for run in result.runs])
+    rewards = np.array([run.history.final("reward/episode") for run in result.runs])
+    costs = np.array([run.history.last(cost_column) for run in result.runs])
     usable = np.isfinite(rewards) & np.isfinite(costs)
     if not usable.any():
         return None
@@ -54,7 +55,7 @@ def score(result: Result, cost_column: str) -> Score | None:
 def scatter(axes: Axes, results: Sequence[Result], cost_column: str) -> list[Score | None]:
     """A point per arm, return against cost, in an ellipse of one standard error."""
     scores = [score(result, cost_column) for result in results]
-    for (arm, _), point in zip(results, scores, strict=True):
+    for (arm, *_), point in zip(results, scores, strict=True):
         if point is None:
             continue
         axes.add_patch(
@@ -128,7 +129,7 @@ def front(axes: Axes, points: Sequence[Score], worst: Score, look: Look) -> None
 
 def curves(axes: Axes, results: Sequence[Result], column: str) -> None:
     """A line per arm over training, in a band of one standard error."""
-    for arm, runs in results:
+    for arm, runs, _ in results:
         steps, middle, error = mean_curve(runs, column)
         if not len(steps):
             continue

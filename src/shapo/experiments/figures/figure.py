@@ -1,6 +1,7 @@
 """What a figure is: the runs it needs and how it is drawn from those there are."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,8 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 
 from shapo.experiment import Experiment
-from shapo.experiments.style import Look, steps_text
-from shapo.runs.reading import Run
+from shapo.experiments.counting import LeftOut, counted
+from shapo.experiments.style import Look
+from shapo.runs.folder import Run
+from shapo.words import steps_text
 
 ASSUMED_SPEED = 10_000.0
 """Steps per second, until a run on the same task has been measured."""
@@ -28,24 +31,17 @@ class Arm:
     tag: str = ""
     """Text beside its point, where many arms share a look."""
 
-    def owns(self, run: Run) -> bool:
-        """Whether a run is this arm's: equal in all but seed, length and number of workers."""
-        if run.custom:
-            return False
-        mine = self.experiment
-        theirs = run.experiment.replace(seed=mine.seed, steps=mine.steps, workers=mine.workers)
-        return theirs == mine
-
     def with_steps(self, steps: int) -> "Arm":
         """The same configuration, trained for longer or shorter."""
         return dataclasses.replace(self, experiment=self.experiment.replace(steps=steps))
 
 
 class Result(NamedTuple):
-    """The runs of an arm, one per seed."""
+    """The runs of an arm, one per seed, all of the arm's length: longer ones as they stood then."""
 
     arm: Arm
     runs: list[Run]
+    left_out: list[LeftOut]
 
 
 @dataclass(frozen=True)
@@ -74,45 +70,77 @@ class Need(NamedTuple):
 
 
 def gather(arms: Sequence[Arm], runs: Sequence[Run]) -> list[Result]:
-    """Each arm's runs; of several with the same seed, the longest."""
+    """Each arm's runs, as they stood at the arm's length, and those that cannot be counted."""
+    alike: dict[Experiment, list[Run]] = {}
+    for run in runs:
+        if not run.custom:
+            alike.setdefault(run.experiment.essence("seed", "steps"), []).append(run)
     results = []
     for arm in arms:
-        by_seed: dict[int, Run] = {}
-        for run in filter(arm.owns, runs):
-            rival = by_seed.get(run.experiment.seed)
-            if rival is None or run.steps > rival.steps:
-                by_seed[run.experiment.seed] = run
-        results.append(Result(arm, [by_seed[seed] for seed in sorted(by_seed)]))
+        steps = arm.experiment.steps
+        own = alike.get(arm.experiment.essence("seed", "steps"), [])
+        found = counted(run.until(steps) for run in own if run.history.steps >= steps)
+        short = [
+            LeftOut(run, "shorter", f"{steps_text(run.history.steps)} of {steps_text(steps)} steps")
+            for run in own
+            if run.history.steps < steps
+        ]
+        results.append(Result(arm, found.runs, found.left_out + short))
     return results
 
 
 def need(results: Sequence[Result], runs: Sequence[Run], seeds: int) -> Need:
     """The experiments still to be run, at the speed measured on `runs`."""
     complete, missing, seconds, measured = 0, [], 0.0, True
-    for arm, own in results:
-        reached = {run.experiment.seed: run.steps for run in own}
+    for arm, own, left_out in results:
+        there = {run.experiment.seed for run in own}
+        # What was begun at this length goes on; a run of another length is another run.
+        begun = {
+            run.experiment.seed: run.history.steps
+            for run, *_ in left_out
+            if run.experiment.steps == arm.experiment.steps
+        }
         speed = _speed(arm.experiment.env, runs)
         for seed in range(seeds):
-            lacking = arm.experiment.steps - reached.get(seed, 0)
-            if lacking <= 0:
+            if seed in there:
                 complete += 1
                 continue
             missing.append(arm.experiment.replace(seed=seed))
-            seconds += lacking / (speed or ASSUMED_SPEED)
+            seconds += (arm.experiment.steps - begun.get(seed, 0)) / (speed or ASSUMED_SPEED)
             measured = measured and speed is not None
     return Need(complete, missing, seconds, measured)
 
 
 def provenance(figure: Figure, results: Sequence[Result]) -> str:
-    """What a picture rests on, for its margin: seeds and steps, there and in the paper."""
+    """What a picture rests on, for its margin: seeds and steps, there and in the paper, and what it leaves out."""
     with_runs = [result for result in results if result.runs]
     seeds = _span([len(result.runs) for result in with_runs], str)
-    steps = _span([run.steps for result in with_runs for run in result.runs], steps_text)
+    steps = _span([run.history.steps for result in with_runs for run in result.runs], steps_text)
     published = _span([arm.experiment.steps for arm in figure.arms()], steps_text)
     absent = len(results) - len(with_runs)
+    longer = [run for arm, own, _ in results for run in own if run.experiment.steps > arm.experiment.steps]  # fmt: skip
+    kinds = Counter(out.kind for result in results for out in result.left_out)
     parts = [f"{_of(seeds, str(figure.seeds))} seeds", f"{_of(steps, published)} steps"]
     parts += [f"{absent} of {len(results)} configurations not run"] if absent else []
+    parts += [_as_they_stood(len(longer))] if longer else []
+    parts += [f"left out: {', '.join(f'{n} {kind}' for kind, n in kinds.items())}"] if kinds else []
     return " · ".join(parts)
+
+
+def _as_they_stood(count: int) -> str:
+    return (
+        f"{count} longer runs as they stood then" if count > 1 else "1 longer run as it stood then"
+    )
+
+
+def drawable_steps(results: Sequence[Result]) -> int | None:
+    """The length at which every arm that has runs at all could be drawn; None if none has."""
+    lengths = [
+        max(run.history.steps for run in (*own, *(out.run for out in left_out)))
+        for _, own, left_out in results
+        if own or left_out
+    ]
+    return min(lengths, default=None)
 
 
 def _span(values: Sequence[int], text: Callable[[float], str]) -> str:
@@ -125,6 +153,6 @@ def _of(there: str, wanted: str) -> str:
 
 
 def _speed(env: str, runs: Sequence[Run]) -> float | None:
-    speeds = [run.values("time/steps_per_second") for run in runs if run.experiment.env == env]
+    speeds = [run.history.values("time/steps_per_second") for run in runs if run.environment == env]
     known = [float(np.nanmedian(speed)) for speed in speeds if not np.isnan(speed).all()]
     return float(np.median(known)) if known else None

@@ -12,13 +12,14 @@ from shapo.experiments.figures.figure import (
     Figure,
     Need,
     Result,
+    drawable_steps,
     gather,
     need,
     provenance,
 )
 from shapo.experiments.figures.registry import FIGURES
 from shapo.runs.reading import Runs, read_runs
-from shapo.words import nearest
+from shapo.words import BadInput, nearest, printable
 
 
 class NothingToDraw(Exception):
@@ -54,12 +55,12 @@ def make(names: Sequence[str], order: Order) -> None:
         _train(chosen, order, found)
         found = _read(order.runs)
     for folder, reason in found.skipped:
-        print(f"skipped {folder}: {reason}")
+        print(printable(f"skipped {folder}: {reason}"))
     empty = [figure.name for figure in chosen if not _draw(figure, order, found)]
     if empty:
         raise NothingToDraw(
-            f"not drawn, because none of their runs is in {order.runs}: {', '.join(empty)}; "
-            "add --run to train them"
+            f"not drawn, because none of their runs is in {order.runs} at this length: {', '.join(empty)}; "
+            "add --run to train them, or --steps to draw shorter ones"
         )
 
 
@@ -78,9 +79,14 @@ def _draw(figure: Figure, order: Order, found: Runs) -> bool:
     print(_line(figure))
     results = _results(figure, order, found)
     _explain(_need(figure, results, order, found))
+    for result in results:
+        for run, _, reason in result.left_out:
+            print(f"  left out: {run.folder}: {reason}")
     if results and not any(result.runs for result in results):
+        if (steps := drawable_steps(results)) is not None:
+            print(f"  the runs there are shorter: --steps {steps} draws them")
         return False
-    paths = save(figure, _cut(results), order.out)
+    paths = save(figure, results, order.out)
     print(f"  drawn: {', '.join(map(str, paths))}")
     return True
 
@@ -104,11 +110,6 @@ def save(figure: Figure, results: Sequence[Result], out: Path) -> list[Path]:
         if results:
             style.margin_note(picture, provenance(figure, results))
         return style.save(picture, out, figure.name)
-
-
-def _cut(results: list[Result]) -> list[Result]:
-    """Runs longer than asked for, as they stood then: all points of a picture are of one age."""
-    return [Result(arm, [run.until(arm.experiment.steps) for run in runs]) for arm, runs in results]
 
 
 def _read(folder: Path) -> Runs:
@@ -151,5 +152,5 @@ def _chosen(names: Sequence[str]) -> list[Figure]:
     for name in names:
         if name not in FIGURES:
             hint = nearest(name, FIGURES) or "; `shapo figure list` shows them all"
-            raise ValueError(f"no figure is called {name!r}{hint}")
+            raise BadInput(f"no figure is called {name!r}{hint}")
     return [FIGURES[name] for name in names]

@@ -9,8 +9,9 @@ from matplotlib.figure import Figure as Picture
 
 from shapo.experiments.figures.figure import Arm, Figure, Result
 from shapo.experiments.figures.tasks import POINT_GOAL, published
-from shapo.experiments.style import PLAIN, SHAPO, steps_text
-from shapo.runs.reading import Run
+from shapo.experiments.style import PLAIN, SHAPO
+from shapo.runs.folder import Run
+from shapo.words import steps_text
 
 
 class Row(NamedTuple):
@@ -29,12 +30,15 @@ def arms() -> list[Arm]:
 
 
 def rows(results: Sequence[Result]) -> list[Row]:
-    """The paper's two lines, and the speed they rest on."""
-    speed = [_typical(runs, "time/steps_per_second") for _, runs in results]
-    actor = [_typical(runs, "time/actor") for _, runs in results]
-    critics = [_typical(runs, "time/critics") for _, runs in results]
+    """The paper's two lines, both measured, and what they are made of."""
+    steps = max(run.history.steps for result in results for run in result.runs)
+    total = [_mean([run.history.last("time/seconds") / 60 for run in own]) for _, own, _ in results]
+    speed, actor, critics = (
+        [_typical(own, f"time/{column}") for _, own, _ in results]
+        for column in ("steps_per_second", "actor", "critics")
+    )
     return [
-        Row(f"total, minutes for {steps_text(POINT_GOAL.steps)} steps", _minutes(speed)),
+        Row(f"total, minutes for {steps_text(steps)} steps", total),
         Row("update, seconds per iteration", [a + c for a, c in zip(actor, critics, strict=True)]),
         Row("    of the actor", actor),
         Row("    of the critics", critics),
@@ -46,10 +50,9 @@ def draw(results: Sequence[Result]) -> Picture:
     """The table, with the overhead of SHAPO in its last column."""
     picture, panel = plt.subplots(figsize=(5.2, 1.9))
     panel.axis("off")
-    header = ["", *(arm.label for arm, _ in results), "ratio"]
+    header = ["", *(arm.label for arm, *_ in results), "ratio"]
     body = [
-        [row.name, *(_text(value) for value in row.values),
-         f"{row.values[1] / row.values[0]:.2f}"]
+        [row.name, *(_text(value) for value in row.values), _text(row.values[1] / row.values[0])]
         for row in rows(results)
     ]  # fmt: skip
     columns = (0.0, 0.62, 0.86, 1.0)
@@ -66,18 +69,19 @@ def draw(results: Sequence[Result]) -> Picture:
 
 
 def _text(value: float) -> str:
+    if np.isnan(value):
+        return "–"
     return f"{value:.3g}" if value < 100 else f"{value:,.0f}"
-
-
-def _minutes(speed: Sequence[float]) -> list[float]:
-    return [POINT_GOAL.steps / steps_per_second / 60 for steps_per_second in speed]
 
 
 def _typical(runs: Sequence[Run], column: str) -> float:
     """The column's median over iterations, for the first ones compile; then the mean over runs."""
-    recorded = [run.values(column) for run in runs]
-    medians = [np.nanmedian(values) for values in recorded if not np.isnan(values).all()]
-    return float(np.mean(medians)) if medians else float("nan")
+    recorded = [run.history.values(column) for run in runs]
+    return _mean([np.nanmedian(values) for values in recorded if not np.isnan(values).all()])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
 
 
 FIGURE = Figure("runtime", "What SHAPO costs in time", "Table 1", draw, arms)

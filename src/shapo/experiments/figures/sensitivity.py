@@ -45,7 +45,7 @@ def draw(results: Sequence[Result]) -> Picture:
         scores = [drawing.score(result, POINT_GOAL.cost_column) for result in shown]
         points = [
             (getattr(arm.experiment, setting), score)
-            for (arm, _), score in zip(shown, scores, strict=True)
+            for (arm, *_), score in zip(shown, scores, strict=True)
             if score is not None
         ]
         for panel, quantity in zip(column, ("reward", "cost"), strict=True):

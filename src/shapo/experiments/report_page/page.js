@@ -29,7 +29,7 @@
     methods.length > 1 ? methods.indexOf(group.method) : labels.indexOf(group.label);
   const styleOf = (group) => ({
     colour: COLOURS[rank(group) % COLOURS.length],
-    ...RULES[group.gradient],
+    ...(RULES[group.gradient] ?? RULES.plain),
   });
   const columns = Object.keys(data.columns);
 
@@ -84,7 +84,9 @@
     place.replaceChildren();
     for (const cost of ["cost/rate", "cost/total"]) {
       const points = shownGroups().map((group) => {
-        const runs = data.runs.filter((run) => data.groups[run.group] === group);
+        const runs = data.runs.filter(
+          (run) => data.groups[run.group] === group && !run.left_out,
+        );
         const [x, xError] = meanAndError(runs.map((run) => run.final[columns.indexOf(cost)]));
         const [y, yError] = meanAndError(
           runs.map((run) => run.final[columns.indexOf("reward/episode")]),
@@ -127,7 +129,8 @@
       button.type = "button";
       button.setAttribute("aria-pressed", String(!hidden.has(group.label)));
       Charts.swatch(button, styleOf(group));
-      html(button, "span", "", group.label);
+      const seeds = group.seeds === 1 ? "1 seed" : `${group.seeds} seeds`;
+      html(button, "span", "", `${group.label} (${seeds})`);
       button.addEventListener("click", () => {
         if (!hidden.delete(group.label)) hidden.add(group.label);
         draw();
@@ -208,7 +211,7 @@
 
   function drawComparison() {
     const place = byId("comparison");
-    place.hidden = !data.comparisons.length;
+    place.hidden = !data.comparisons.length && !data.not_compared.length;
     const interval = ([middle, low, high]) =>
       low === null
         ? `${format(middle)} (one pair: no interval)`
@@ -234,6 +237,7 @@
         safer.toFixed(2),
       ]),
     );
+    for (const line of data.not_compared) html(place, "p", "", `Not compared: ${line}.`);
   }
 
   function drawProblems() {
@@ -245,10 +249,16 @@
           ? `unfinished: ${format(run.steps.at(-1))} of ${format(run.total)} steps`
           : run.state,
       ]),
+      ...data.runs
+        .filter((run) => run.left_out)
+        .map((run) => [run.name, `in no mean: ${run.left_out}`]),
+      ...data.groups
+        .filter((group) => group.costs > 1)
+        .map((group) => [group.label, `only the first of its ${group.costs} costs is shown`]),
       ...data.skipped,
     ];
     if (rows.length) drawTable(byId("problems"), ["run", "what is wrong"], rows);
-    else html(byId("problems"), "p", "nothing", "Nothing: every run was read and is finished.");
+    else html(byId("problems"), "p", "nothing", "Nothing: every run was read, is finished and counts.");
   }
 
   function drawSettings() {

@@ -12,12 +12,13 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.engine import Failure
 from shapo.runs.folder import RunInUse
 from shapo.training import train
+from shapo.words import BadInput
 
 
 def order(experiment: Experiment, folder: Path, import_path: Sequence[str]) -> str:
@@ -36,10 +37,7 @@ def main() -> None:
     wanted = json.loads(sys.stdin.readline())
     threading.Thread(target=_stop_when_unwanted, daemon=True).start()
     sys.path[:] = wanted["import_path"]
-    fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in wanted["experiment"].items()
-    }
+    experiment = Experiment(**wanted["experiment"])
     folder = Path(wanted["folder"])
 
     def tell(kind: str, content: object) -> None:
@@ -47,7 +45,7 @@ def main() -> None:
 
     try:
         begun = (folder / "config.json").exists()
-        train(Experiment(**fields), folder, resume=begun, watch=lambda row: tell("row", dict(row)))
+        train(experiment, folder, resume=begun, watch=lambda row: tell("row", dict(row)))
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     except Exception as error:
@@ -57,8 +55,8 @@ def main() -> None:
 
 def _failure(error: Exception) -> Failure:
     text = " ".join(str(error).split())
-    ours = isinstance(error, ValueError) or type(error).__module__.startswith("shapo.")
-    bad_input = isinstance(error, ValueError) and not isinstance(error, RunInUse)
+    ours = isinstance(error, BadInput) or type(error).__module__.startswith("shapo.")
+    bad_input = isinstance(error, BadInput) and not isinstance(error, RunInUse)
     return Failure(
         text if ours else f"{type(error).__name__}: {text}", "bad input" if bad_input else "error"
     )

@@ -4,10 +4,12 @@ A run is a Ray task that yields the changes in its folder. The driver applies th
 complete at the end, and a run whose node is lost goes on elsewhere from the last checkpoint that came back.
 """
 
+import contextlib
 import importlib.metadata
 import itertools
 import logging
 import select
+import shutil
 import socket
 import sys
 import tempfile
@@ -22,13 +24,17 @@ from shapo.experiments.sweep.engine import Advanced, Begun, Ended, Event, Failur
 from shapo.experiments.sweep.modules import sources
 from shapo.experiments.sweep.plan import Job
 from shapo.experiments.sweep.process import GRACE, RunProcess
+from shapo.runs.folder import RunInUse, held
+from shapo.words import BadInput
 
 SECONDS_BETWEEN_UPDATES = 1.0
+CLEANING = 10.0
+"""Seconds that a node gets to remove what a stopped run has written there."""
 PLACE = "{folder}"
 """Stands for the run's folder in a reason, because the driver's is another than the node's."""
 
 
-class NoCluster(ValueError):
+class NoCluster(BadInput):
     """Ray is not installed, or there is no cluster at the address."""
 
 
@@ -60,8 +66,8 @@ def train_on_node(order: Order) -> Iterator[Update]:
         reason = f"a node has shapo {ours}, the driver {order.version}; install the same everywhere"
         yield Update(nothing, None, True, Failure(reason, "bad input"))
         return
-    with tempfile.TemporaryDirectory(prefix="shapo-") as place:
-        folder, modules = Path(place) / "run", Path(place) / "modules"
+    with _own_place() as place:
+        folder, modules = place / "run", place / "modules"
         mirror.apply(folder, order.begun)
         mirror.apply(modules, order.modules)
         source = mirror.Source(folder)
@@ -77,7 +83,20 @@ def train_on_node(order: Order) -> Iterator[Update]:
             failure = process.outcome()
         finally:
             process.close()
-        yield Update(source.changes(), newest, True, failure and _said_of(PLACE, folder, failure))
+        failure = failure and _said_of(PLACE, folder, failure)
+        last = Update(source.changes(), newest, True, failure)
+    # Only now: whoever hears that all has ended may shut the node down before it has cleaned up.
+    yield last
+
+
+@contextlib.contextmanager
+def _own_place() -> Iterator[Path]:
+    """A temporary folder of this node, held as long as it is needed; those that a lost task left are removed."""
+    for left in Path(tempfile.gettempdir()).glob("shapo-*"):
+        with contextlib.suppress(RunInUse, OSError), held(left):
+            shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix="shapo-") as place, held(Path(place)):
+        yield Path(place)
 
 
 def _receive(process: RunProcess) -> list[Row] | None:
@@ -128,7 +147,7 @@ class Cluster:
         order = Order(
             job.experiment,
             mirror.needed_to_continue(job.folder),
-            sources(job.experiment.env),
+            sources(job.experiment),
             importlib.metadata.version("shapo"),
         )
         self._running[task.remote(order)] = job
@@ -140,7 +159,7 @@ class Cluster:
     def close(self) -> None:
         for stream in self._running:
             self._ray.cancel(stream)
-        deadline = time.monotonic() + GRACE
+        deadline = time.monotonic() + GRACE + CLEANING
         while self._running and time.monotonic() < deadline:
             self.events(1.0)
         self._ray.shutdown()

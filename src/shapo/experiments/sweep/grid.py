@@ -11,27 +11,32 @@ gives 2 environments x (1 + 2) configurations x 5 seeds. What is not said takes 
 """
 
 import argparse
-import dataclasses
 import itertools
 import tomllib
-import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
-from shapo import presets
 from shapo.experiment import Experiment
-from shapo.words import nearest, real_number, whole_number
+from shapo.experiment.choices import kinds
+from shapo.words import BadInput, nearest, real_number, whole_number
 
-HINTS = typing.get_type_hints(Experiment)
-FIELDS = tuple(field.name for field in dataclasses.fields(Experiment))
+KINDS = kinds(Experiment)
+FIELDS = tuple(KINDS)
 KEYS = (*FIELDS, "seeds", "base", "runs")
 
 
-class BadGrid(ValueError):
+class BadGrid(BadInput):
     """A description of a sweep that makes no sense; the message names the place and the cure."""
+
+
+class Block(NamedTuple):
+    """The experiments of one variant, and what was stated for them."""
+
+    axes: Mapping[str, Sequence[Any]]
+    experiments: list[Experiment]
 
 
 def read_grid(path: Path) -> list[Experiment]:
@@ -53,12 +58,27 @@ def experiments(grid: Mapping[str, Any]) -> list[Experiment]:
     variants = grid.get("runs", [{}])
     if not isinstance(variants, list) or not variants:
         raise BadGrid("runs must be a list of at least one variant, such as - {gradient: shapo}")
-    found: dict[Experiment, None] = {}
+    blocks = []
     for number, variant in enumerate(variants, 1):
         place = f"runs, variant {number}"
         _check_keys(_mapping(place, variant), (*FIELDS, "seeds"))
-        found |= dict.fromkeys(_combinations(_overridden({**base, **above}, variant)))
-    return list(found)
+        blocks.append(_combinations(_overridden({**base, **above}, variant)))
+    _refuse_idle(blocks)
+    return list(dict.fromkeys(itertools.chain.from_iterable(each.experiments for each in blocks)))
+
+
+def _refuse_idle(blocks: Sequence[Block]) -> None:
+    """What is stated must do something: a list in every run that it makes, a single value in some run of the grid."""
+    idle = [each.idle() for block in blocks for each in block.experiments]
+    nowhere = set.intersection(*map(set, idle))
+    for axes, experiments in blocks:
+        stated = {name for name, values in axes.items() if len(values) > 1 or name in nowhere}
+        for each in experiments:
+            for name in stated & each.idle().keys():
+                raise BadGrid(
+                    f"{name} does nothing in a run with algo {each.algo} and gradient {each.gradient}: "
+                    f"it needs {each.idle()[name]}; state it under runs, only where it does something"
+                )
 
 
 def _parsed(path: Path) -> Mapping[str, Any]:
@@ -92,19 +112,20 @@ def _overridden(below: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[st
     return {name: value for name, value in below.items() if name not in renewed} | dict(variant)
 
 
-def _combinations(choices: Mapping[str, Any]) -> Iterator[Experiment]:
+def _combinations(choices: Mapping[str, Any]) -> Block:
     axes = {name: _axis(name, value) for name, value in choices.items() if name != "seeds"}
     if "seeds" in choices:
         if "seed" in choices:
             raise BadGrid("seed and seeds are both stated; keep one")
         axes["seed"] = _seeds(choices["seeds"])
-    for values in itertools.product(*axes.values()):
-        experiment = presets.experiment(**dict(zip(axes, values, strict=True)))
-        try:
-            experiment.check()
-        except ValueError as error:
-            raise BadGrid(str(error)) from None
-        yield experiment
+    try:
+        experiments = [
+            Experiment(**dict(zip(axes, values, strict=True)))
+            for values in itertools.product(*axes.values())
+        ]
+    except ValueError as error:
+        raise BadGrid(str(error)) from None
+    return Block(axes, experiments)
 
 
 def _seeds(stated: Any) -> list[int]:
@@ -122,32 +143,35 @@ def _seeds(stated: Any) -> list[int]:
 
 def _axis(name: str, stated: Any) -> list[Any]:
     """The values that a field takes in turn."""
-    hint = HINTS[name]
-    if typing.get_origin(hint) is tuple:
-        item = typing.get_args(hint)[0]
+    kind = KINDS[name]
+    if kind.several:
         # [64, 64] is one network; of limits on one cost, [10, 25] are two to be tried.
         flat = isinstance(stated, list) and not any(isinstance(each, list) for each in stated)
         several = isinstance(stated, list) and not (flat and name == "hidden")
         values = [
-            tuple(_value(name, item, part) for part in (each if isinstance(each, list) else [each]))
+            tuple(
+                _value(name, kind.item, part)
+                for part in (each if isinstance(each, list) else [each])
+            )
             for each in (stated if several else [stated])
         ]
     else:
         values = [
-            _value(name, hint, each) for each in (stated if isinstance(stated, list) else [stated])
+            _value(name, kind.item, each)
+            for each in (stated if isinstance(stated, list) else [stated])
         ]
     if not values:
         raise BadGrid(f"{name} is an empty list; give it a value or leave it out")
     return values
 
 
-def _value(name: str, hint: Any, stated: Any) -> Any:
+def _value(name: str, kind: type, stated: Any) -> Any:
     """One value of a field. YAML takes 1e6 for a word, so numbers are read from words, too."""
     if isinstance(stated, bool | Mapping | list) or stated is None:
         raise BadGrid(f"{name} cannot be {stated!r}")
-    if hint is int or hint is float:
-        try:
-            return (whole_number if hint is int else real_number)(str(stated))
-        except argparse.ArgumentTypeError as error:
-            raise BadGrid(f"{name}: {error}") from None
-    return str(stated)
+    if kind is str:
+        return str(stated)
+    try:
+        return (whole_number if kind is int else real_number)(str(stated))
+    except argparse.ArgumentTypeError as error:
+        raise BadGrid(f"{name}: {error}") from None

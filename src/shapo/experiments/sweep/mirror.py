@@ -1,14 +1,17 @@
 """A run's folder on another machine, kept in step over a stream of changes.
 
 Tables and logs grow at their end, so only what is new travels. Configuration, policy and checkpoints are replaced as
-a whole. Changes are read checkpoints first and written checkpoints last: wherever the stream breaks off, every
-checkpoint here finds at least the rows it speaks of.
+a whole. Changes are read manifest and checkpoints first and written in the opposite order: wherever the stream breaks
+off, every checkpoint here finds at least the rows it speaks of, and a manifest all the files it seals.
 """
 
 from pathlib import Path
 from typing import NamedTuple
 
+from shapo.runs.checkpoints import NAME
 from shapo.runs.files import write_atomically
+from shapo.runs.folder import ASIDE
+from shapo.runs.integrity import MANIFEST
 
 REPLACED = (".safetensors", ".json")
 CHECKPOINTS = "checkpoints"
@@ -44,10 +47,12 @@ class Source:
     def changes(self) -> Changes:
         """All that is new since the last call."""
         parts, checkpoints = [], []
-        for path in sorted(self._folder.rglob("*"), key=_checkpoints_first):
-            if not path.is_file() or path.name.startswith("."):
+        for path in sorted(self._folder.rglob("*"), key=_seals_first):
+            if path.is_symlink() or not path.is_file() or path.name.startswith("."):
                 continue
             name = path.relative_to(self._folder).as_posix()
+            if name.startswith(f"{ASIDE}/"):
+                continue
             try:
                 part = (
                     self._replaced(path, name)
@@ -91,8 +96,9 @@ def apply(folder: Path, changes: Changes) -> None:
             file.seek(offset)
             file.write(content)
             file.truncate()
-    for path in (folder / CHECKPOINTS).glob("[0-9]*.safetensors"):
-        if changes.checkpoints and path.name not in changes.checkpoints:
+    for path in (folder / CHECKPOINTS).glob("*.safetensors"):
+        stale = changes.checkpoints and path.name not in changes.checkpoints
+        if stale and NAME.fullmatch(path.name):
             path.unlink()
 
 
@@ -101,5 +107,5 @@ def needed_to_continue(folder: Path) -> Changes:
     return Source(folder).changes() if (folder / "config.json").exists() else Changes([], [])
 
 
-def _checkpoints_first(path: Path) -> tuple[bool, str]:
-    return path.parent.name != CHECKPOINTS, str(path)
+def _seals_first(path: Path) -> tuple[bool, bool, str]:
+    return path.name != MANIFEST, path.parent.name != CHECKPOINTS, str(path)

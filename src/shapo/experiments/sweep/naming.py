@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from shapo.experiment import Experiment
+from shapo.words import folder_name
 
 SAID_ANYWAY = ("env", "algo", "gradient", "seed", "workers")
 """Stated in every name, or (the workers) without influence on the result."""
@@ -55,14 +56,14 @@ def _name(experiment: Experiment, family: Sequence[Experiment]) -> str:
         if len({getattr(each, choice) for each in family}) > 1
     ]
     words = "_".join([*_family(experiment), *varying])
-    safe = "".join(c if c.isalnum() or c in "-_.=" else "-" for c in words)
+    safe = folder_name(words)
     if len(safe) > LONGEST:
         safe = f"{safe[:LONGEST]}_{_fingerprint(experiment)}"
     return f"{safe}_s{experiment.seed}"
 
 
 def _fingerprint(experiment: Experiment) -> str:
-    choices = dataclasses.asdict(experiment.replace(workers=0))
+    choices = dataclasses.asdict(experiment.essence())
     return hashlib.blake2b(json.dumps(choices).encode(), digest_size=4).hexdigest()
 
 

@@ -1,6 +1,5 @@
 """Which run goes where, and how far it has come: a sweep repeated does only what is left to do."""
 
-import json
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -8,8 +7,13 @@ from typing import NamedTuple
 
 from shapo import envs
 from shapo.experiment import Experiment
+from shapo.experiment.extensions import load, parse
 from shapo.experiments.sweep.naming import run_names
-from shapo.runs.folder import Run
+from shapo.runs.checkpoints import iterations
+from shapo.runs.folder import Run, is_free
+from shapo.runs.integrity import altered
+from shapo.runs.reading import series
+from shapo.words import printable
 
 
 class Job(NamedTuple):
@@ -42,60 +46,67 @@ class Plan(NamedTuple):
 def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
     """A folder in `out` for each experiment: that of the run which is there already, or a new one.
 
-    A run is the same as another if all choices but the number of workers are, whatever its folder is called.
+    A run is the same as another if all choices that do anything are, whatever its folder is called.
     """
-    for env in {experiment.env for experiment in experiments}:
-        envs.canonical(env)
+    _require_known(experiments)
     there, notes = _runs_in(out)
-    wanted = {_essence(each): each for each in experiments}
+    wanted = {each.essence(): each for each in experiments}
     # A sweep wants throughput, and one run per core has the most of it.
     new = {
         essence: each.replace(workers=each.workers or 1)
         for essence, each in wanted.items()
         if essence not in there
     }
-    taken = [path.name for path in out.iterdir()] if out.is_dir() else []
+    taken = [path.name for path in out.iterdir() if not is_free(path)] if out.is_dir() else []
     names = dict(zip(new, run_names(list(new.values()), there, taken), strict=True))
     jobs = [
         Job(new[essence], out / names[essence], 0)
         if essence in new
-        else Job(there[essence].experiment, there[essence].folder, _iterations(there[essence]))
-        for essence in wanted
+        else _going_on(there[essence], each)
+        for essence, each in wanted.items()
     ]
-    return Plan(jobs, notes)
+    return Plan(jobs, [printable(note) for note in notes])
 
 
-def _essence(experiment: Experiment) -> Experiment:
-    return experiment.replace(workers=0)
+def _require_known(experiments: Sequence[Experiment]) -> None:
+    """Raise BadInput, before anything is started, if a name leads nowhere."""
+    for env in {each.env for each in experiments}:
+        envs.canonical(env)
+    for name in {name for each in experiments for name in each.names().values() if parse(name)}:
+        load(name)
+
+
+def _going_on(run: Run, wanted: Experiment) -> Job:
+    """A run goes on as it was begun, under the names that the user has given: those in a folder are not believed."""
+    return Job(run.experiment.replace(**wanted.names()), run.folder, _iterations(run))
 
 
 def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
-    runs, notes = {}, []
+    runs: dict[Experiment, Run] = {}
+    notes, ours = [], version("shapo")
     for config in sorted(out.glob("*/config.json")):
         try:
             run = Run.open(config.parent)
-            writer = json.loads(config.read_text())["version"]
-        except (ValueError, KeyError, OSError) as error:
+        except (ValueError, OSError) as error:
             notes.append(f"{config.parent} is left alone: {error}")
             continue
-        if _series(writer) != _series(version("shapo")):
+        if series(run.version) != series(ours):
             notes.append(
-                f"{run.folder} is left alone: written by shapo {writer}, this is {version('shapo')}"
+                f"{run.folder} is left alone: written by shapo {run.version}, this is {ours}"
             )
         elif not run.custom:
-            runs[_essence(run.experiment)] = run
+            rival = runs.setdefault(run.experiment.essence(), run)
+            if _iterations(run) > _iterations(rival):
+                runs[run.experiment.essence()] = run
     return runs, notes
 
 
 def _iterations(run: Run) -> int:
-    """Iterations that need not be repeated."""
+    """Iterations that need not be repeated; none of a damaged run, which will say so when it is to go on."""
+    if altered(run.folder):
+        return 0
     table = run.folder / "progress.csv"
     rows = max(table.read_bytes().count(b"\n") - 1, 0) if table.exists() else 0
-    found = (run.folder / "checkpoints").glob("[0-9]*.safetensors")
-    checkpoints = [int(path.stem) for path in found]
+    checkpoints = iterations(run.folder / "checkpoints")
     # Somebody short of disk may have thrown the checkpoints of a finished run away.
     return min(rows, max(checkpoints) + 1) if checkpoints else rows
-
-
-def _series(number: object) -> list[str]:
-    return str(number).split(".")[:2]

@@ -28,11 +28,11 @@ class RunProcess:
         self._pending = b""
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM],
+            [sys.executable, "-P", "-c", PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env=os.environ | SINGLE_THREADED | _learner_threads(experiment.workers),
+            env=os.environ | SINGLE_THREADED,
             process_group=0,  # Ctrl-C in a terminal is for the sweep alone
         )
         assert self._process.stdin and self._process.stdout
@@ -86,8 +86,3 @@ class RunProcess:
             self._process.wait()
         self._stdout.close()
         self._errors.close()
-
-
-def _learner_threads(count: int) -> dict[str, str]:
-    """As many threads for the learner as there are workers, so that a run of one worker keeps to one core."""
-    return {"PJRT_NPROC": str(count)} if count else {}

@@ -14,6 +14,7 @@ from rich.text import Text
 from shapo.experiments.sweep.engine import Failure, Row
 from shapo.experiments.sweep.naming import LONGEST
 from shapo.experiments.sweep.plan import Job, Plan
+from shapo.words import printable
 
 SECONDS_BETWEEN_LINES = 10.0
 ROWS = 40
@@ -89,7 +90,7 @@ class LiveLines:
         for job, row in self._running.values():
             total = job.experiment.iterations
             lines.add_row(
-                Text(job.name),
+                Text(printable(job.name)),
                 ProgressBar(total=total, completed=job.done, width=16),
                 f"{job.done}/{total}",
                 _numbers(row),
@@ -152,14 +153,17 @@ def plan_table(planned: Plan) -> RenderableType:
         if job is jobs[-1] and len(shown) < len(jobs):
             table.add_row(f"… {len(jobs) - ROWS} more …")
         choice = job.experiment
-        table.add_row(Text(job.name), f"{choice.steps:,}", str(choice.seed), state(job))
+        table.add_row(Text(printable(job.name)), f"{choice.steps:,}", str(choice.seed), state(job))
     return Group(table, *(Text(note, style="yellow") for note in planned.notes))
 
 
 def summary(finished: Sequence[Job], failed: Sequence[tuple[Job, Failure]]) -> RenderableType:
     """What came of the sweep."""
     lines = [Text(f"{len(finished)} of {len(finished) + len(failed)} runs finished", style="bold")]
-    lines += [Text(f"failed: {job.name}: {failure.reason}", style="red") for job, failure in failed]
+    lines += [
+        Text(printable(f"failed: {job.name}: {failure.reason}"), style="red")
+        for job, failure in failed
+    ]
     return Group(*lines)
 
 
@@ -173,7 +177,7 @@ def _count(jobs: Sequence[Job]) -> str:
 def _end_line(job: Job, failure: Failure | None, again: bool) -> str:
     if failure is None:
         return f"{job.name} is finished"
-    return f"{job.name} {'is tried again' if again else 'failed'}: {failure.reason}"
+    return printable(f"{job.name} {'is tried again' if again else 'failed'}: {failure.reason}")
 
 
 def _numbers(row: Row) -> str:

@@ -1,0 +1,39 @@
+"""`shapo archive`: many runs in one small file."""
+
+import argparse
+from pathlib import Path
+
+from shapo.cli.parsing import Parser
+from shapo.words import BadInput
+
+EXAMPLES = """\
+examples:
+  shapo archive runs/study --out study.runs.gz
+      Every finished run below runs/study: its config and a hundred rows each, a few kB per run.
+  shapo figure main --runs .
+      A folder that holds an archive is as good as a folder of runs, for figures, comparisons and reports.
+"""
+
+
+def describe(parser: Parser) -> None:
+    """Declare the options."""
+    parser.add_argument("runs", nargs="+", metavar="RUNS", help="run folders, or folders of runs")
+    parser.add_argument("-o", "--out", type=Path, required=True, help="the archive, NAME.runs.gz")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Pack what is finished, and name what is not."""
+    from shapo.runs.archives import write_archive
+    from shapo.runs.reading import read_runs
+
+    found = read_runs(*options.runs)
+    for place, reason in found.skipped:
+        print(f"skipped {place}: {reason}")
+    finished = [each for each in found.runs if each.finished]
+    for each in found.runs:
+        if not each.finished:
+            print(f"skipped {each.folder}: unfinished")
+    if not finished:
+        raise BadInput(f"{' '.join(options.runs)}: no finished run in there")
+    write_archive(finished, options.out)
+    print(f"{len(finished)} runs in {options.out} ({options.out.stat().st_size / 1000:.0f} kB)")

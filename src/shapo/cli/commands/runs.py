@@ -1,0 +1,63 @@
+"""`shapo runs`: what runs there are."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shapo.cli.parsing import Parser
+from shapo.words import printable
+
+if TYPE_CHECKING:
+    from shapo.runs.overview import Line
+
+EXAMPLES = """\
+examples:
+  shapo runs
+      Every run below runs/: how far it has come, and return and cost per episode in its last iteration.
+  shapo runs runs/sweep --check
+      Also verify every file against the checksums that were written with it.
+"""
+
+
+class DamagedRuns(Exception):
+    """Some runs are not what was written."""
+
+
+def describe(parser: Parser) -> None:
+    """Declare the options."""
+    add = parser.add_argument
+    add(
+        "folders",
+        nargs="*",
+        type=Path,
+        metavar="RUNS",
+        help="run folders, or folders of runs [runs]",
+    )
+    add("--check", action="store_true", default=False, help="verify every file by its checksum")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the list, and what is damaged."""
+    from shapo.runs.overview import damage, overview
+
+    folders = getattr(options, "folders", None) or [Path("runs")]
+    lines = overview(folders)
+    rows = [("run", "steps", "return", "cost", "state"), *map(_words, lines)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *numbers, state in rows:
+        aligned = [number.rjust(width) for number, width in zip(numbers, widths[1:-1], strict=True)]
+        print(name.ljust(widths[0]), *aligned, state, sep="  ")
+    if not options.check:
+        return
+    broken = damage(folders)
+    for problems in broken.values():
+        for problem in problems:
+            print(printable(f"damaged: {problem}"))
+    if broken:
+        raise DamagedRuns(f"{len(broken)} of {len(lines)} runs are damaged")
+    print(f"{len(lines)} runs are sound")
+
+
+def _words(line: "Line") -> tuple[str, ...]:
+    numbers = f"{line.steps:,}", f"{line.reward:.2f}", f"{line.cost:.2f}"
+    return printable(line.folder), *numbers, " ".join(printable(line.state).split())

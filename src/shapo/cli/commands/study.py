@@ -1,0 +1,82 @@
+"""`shapo study`: does SHAPO help, and what in it does?"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shapo.cli.parsing import Parser
+
+if TYPE_CHECKING:
+    from shapo.experiments.study.plan import Block
+    from shapo.runs.folder import Run
+
+EXAMPLES = """\
+examples:
+  shapo study --runs docs/study
+      What the published data say: a line per comparison, from the archive in the repository, in seconds.
+  shapo study --runs runs/study --run
+      Train what is missing, in the order of worth: 1,525M steps, some 14 hours on two cores. Interrupted? The same
+      command goes on where it stopped.
+
+docs/study.md says what is compared, how, and what was decided before the runs.
+"""
+
+
+def describe(parser: Parser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--runs", type=Path, default=Path("runs/study"), help="folder of the runs [runs/study]"
+    )
+    parser.add_argument(
+        "--run", action="store_true", default=False, help="first train what is missing"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Train if asked, then judge."""
+    from shapo.experiments.study.plan import blocks
+    from shapo.runs.reading import read_runs
+
+    read = lambda: read_runs(options.runs).runs if options.runs.is_dir() else []
+    if options.run:
+        _train(options.runs, read)
+    runs = read()
+    for block in blocks(runs):
+        _show(block, runs)
+
+
+def _train(folder: Path, read) -> None:
+    """Block by block: what the first ones find decides what the later ones run."""
+    from shapo.experiments import sweep
+    from shapo.experiments.study.plan import blocks
+
+    done = 0
+    while done < len(found := blocks(read())):
+        sweep.run(found[done].experiments(), folder)
+        done += 1
+
+
+def _show(block: "Block", runs: "list[Run]") -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from shapo.experiments.study.plan import runs_of
+    from shapo.experiments.study.verdicts import judged
+
+    there = sum(
+        sum(seed < block.seeds for seed in runs_of(arm, runs)) for arm in block.arms.values()
+    )
+    title = f"{block.name}: {there} of {len(block.arms) * block.seeds} runs"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE)
+    for heading in ("arm", "against", "by", "means", "difference [95 %]", "p", "seeds", "verdict"):
+        table.add_column(heading)
+    for found in judged(block, runs):
+        contrast, (estimate, low, high) = found.contrast, found.difference
+        table.add_row(
+            contrast.ours, contrast.theirs, contrast.metric.name,
+            f"{found.ours.mean():.4g}, {found.theirs.mean():.4g}",
+            f"{estimate:+.3g} [{low:+.3g}, {high:+.3g}]", f"{found.p:.3f}",
+            f"{len(found.ours)}{' paired' if found.paired else ''}", found.verdict,
+        )  # fmt: skip
+    Console(width=130).print(table)

@@ -1,0 +1,1 @@
+"""The study of docs/study.md: what is run, what is compared, and what the data say."""

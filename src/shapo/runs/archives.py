@@ -1,0 +1,92 @@
+"""Many runs in one small file, to be published and redrawn: what was asked and a hundred rows of what happened.
+
+A line of JSON per run, compressed. Rows are means over equal stretches of iterations (of what sums up the training so
+far, the last value of each), so that the mean over the last tenth of a run is the same from an archive as from itself.
+"""
+
+import gzip
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shapo.runs.config import BadConfig, config_of
+from shapo.runs.files import write_atomically
+from shapo.runs.folder import Run
+from shapo.runs.history import History, known_mean
+from shapo.words import BadInput
+
+SUFFIX = ".runs.gz"
+ROWS = 100
+DIGITS = 7
+GROWING = (
+    "iteration", "steps", "episodes", "cost/rate", "cost/total", "termination/total", "termination/rate",
+    "samples/effective", "time/seconds",
+)  # fmt: skip
+"""What sums up the whole training so far: its last value says it all."""
+KEPT = (
+    *GROWING, "reward/episode", "cost/episode", "cost/limit", "cost/p80", "cost/p95", "episode/length",
+    "policy/multiplier", "policy/kl", "policy/kept", "gradient/cosine", "gradient/kl",
+    "gradient/distance", "gradient/alpha", "time/steps_per_second",
+)  # fmt: skip
+
+
+def write_archive(runs: Sequence[Run], path: Path) -> None:
+    """Put finished runs, by name, into one file."""
+    if not path.name.endswith(SUFFIX):
+        raise BadInput(f"{path}: an archive's name ends in {SUFFIX}")
+    lines = [json.dumps(_packed(run)) for run in sorted(runs, key=lambda run: run.folder.name)]
+    text = "".join(f"{line}\n" for line in lines)
+    # No time in the header: equal runs make an equal file.
+    write_atomically(path, gzip.compress(text.encode(), mtime=0))
+
+
+def read_archive(path: Path) -> list[Run]:
+    """The runs of an archive, each with its rows; their folders are names below the file's, and do not exist."""
+    try:
+        lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+        contents = [json.loads(line) for line in lines]
+        return [_unpacked(path, content) for content in contents]
+    except (
+        OSError,
+        EOFError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        RecursionError,
+    ) as error:
+        raise BadConfig(f"{path.name} is not an archive of runs ({error})") from None
+
+
+def _packed(run: Run) -> dict[str, object]:
+    history = run.history
+    columns = {name: values for name, values in history.columns.items() if _one(name) in KEPT}
+    return {
+        "name": run.folder.name,
+        "config": json.loads((run.folder / "config.json").read_text("utf-8")),
+        "rows": {name: _rows(name, values) for name, values in columns.items()},
+    }
+
+
+def _rows(name: str, values: NDArray[np.float64]) -> list[float | None]:
+    stretches = np.array_split(values, min(ROWS, len(values)))
+    found = [each[-1] if _one(name) in GROWING else known_mean(each) for each in stretches]
+    return [None if np.isnan(x) else float(f"{x:.{DIGITS}g}") for x in found]
+
+
+def _one(name: str) -> str:
+    """The column's name; of several costs, numbered from 1, without the number."""
+    return re.sub(r"_\d+$", "", name)
+
+
+def _unpacked(path: Path, content: dict) -> Run:
+    columns = {
+        str(name): np.array([np.nan if x is None else x for x in values], float)
+        for name, values in content["rows"].items()
+    }
+    config = config_of(content["config"], path.name)
+    return Run(path / str(content["name"]), *config, moment=History(columns))

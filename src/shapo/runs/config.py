@@ -1,0 +1,59 @@
+"""`config.json`: what was asked of a run, read without believing it."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from shapo.experiment import Experiment
+from shapo.experiment.extensions import Recorded
+from shapo.runs.files import Damaged, read_json
+from shapo.words import BadInput
+
+
+class BadConfig(BadInput):
+    """A file that is not the configuration of a run, or not of this version; the message says why."""
+
+
+class Config(NamedTuple):
+    """What was asked, and of which shapo."""
+
+    experiment: Experiment
+    custom: dict[str, str]
+    """What was passed as Python objects rather than by name, described."""
+    version: str
+
+
+def read_config(path: Path) -> Config:
+    """The configuration in a file; raises `BadConfig`."""
+    if not path.exists():
+        raise BadConfig(f"{path.name} is missing")
+    try:
+        content = read_json(path)
+    except Damaged as error:
+        raise BadConfig(f"{path.name} is not a run's config ({error})") from None
+    return config_of(content, path.name)
+
+
+def config_of(content: Any, file: str) -> Config:
+    """What the content of a `config.json` says; `BadConfig` names the file that it comes from."""
+    try:
+        choices, version = dict(content["experiment"]), str(content.get("version", "unknown"))
+        custom = {str(name): str(text) for name, text in content.get("custom", {}).items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadConfig(f"{file} is not a run's config ({error})") from None
+    for name, value in choices.items():
+        if isinstance(value, str) and not value.isprintable():
+            raise BadConfig(f"{file} is not a run's config ({name} cannot be {value!r})")
+    return Config(_experiment(file, choices, version), custom, version)
+
+
+def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
+    recorded: dict[str, Any] = {
+        name: Recorded(value) if isinstance(value, str) else value
+        for name, value in choices.items()
+    }
+    try:
+        return Experiment(**recorded)
+    except (ValueError, TypeError) as error:
+        raise BadConfig(
+            f"{file} is not a run's config of this version of shapo: {error} (written by shapo {version})"
+        ) from None

@@ -1,0 +1,107 @@
+"""Where a run goes on: after its newest checkpoint that can be believed, or nowhere if that would destroy something."""
+
+import contextlib
+import importlib.metadata
+from typing import NamedTuple
+
+from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
+from shapo.runs.files import Damaged, read_json
+from shapo.runs.folder import Run
+from shapo.runs.integrity import CONFIG, altered, altered_rows, is_sealed
+from shapo.runs.origin import FREE, differences
+from shapo.runs.writing import RunWriter
+from shapo.words import BadInput
+
+
+class Start(NamedTuple):
+    """What there is to go on from."""
+
+    checkpoint: Checkpoint | None
+    """None: the beginning."""
+    finished: bool
+    """Nothing is left to do."""
+    notes: list[str]
+    """What whoever resumes should know, a line each."""
+
+
+class CannotResume(BadInput):
+    """Going on would overwrite or falsify what is there."""
+
+
+def where_to_go_on(run: Run) -> Start:
+    """Look at what is there; nothing is changed, but a run that a crash kept from its seal gets it."""
+    if is_sealed(run.folder):
+        return _finished(run)
+    checkpoint, notes = newest_usable(run)
+    if checkpoint is None:
+        return _without_checkpoint(run, notes)
+    changed = differences(read_json(run.folder / CONFIG), checkpoint.facts.get("experiment", ""))
+    if changed:
+        said = f"{CONFIG} was changed since the last checkpoint ({'; '.join(changed.values())})"
+        if not set(changed) <= set(FREE):
+            raise CannotResume(f"cannot resume {run.folder}: {said}")
+        notes.append(f"{run.folder}: {said}")
+    if checkpoint.iteration + 1 < run.experiment.iterations:
+        return Start(checkpoint, False, [*notes, *changed_versions(run)])
+    with contextlib.closing(RunWriter(run, checkpoint)) as writer:
+        writer.finish()
+    return Start(checkpoint, True, notes)
+
+
+def newest_usable(run: Run) -> tuple[Checkpoint | None, list[str]]:
+    """The last checkpoint that is whole and whose rows are there, and a line about each that is later."""
+    notes = []
+    for found in newest_first(run.folder / "checkpoints"):
+        problems = [str(found)] if isinstance(found, Damaged) else altered_rows(run.folder, found)
+        if not problems and not isinstance(found, Damaged):
+            return found, [f"{note}; continuing from the one before" for note in notes]
+        notes += problems
+    return None, list(dict.fromkeys(notes))
+
+
+def changed_versions(run: Run) -> list[str]:
+    """A line that names what is of another version than when the run was begun, if anything is."""
+    config = read_json(run.folder / CONFIG)
+    packages = config.get("packages")
+    begun = {"shapo": config.get("version"), **(packages if isinstance(packages, dict) else {})}
+    changed = [name for name in begun if begun[name] != _version(name)]
+    if not changed:
+        return []
+    then = ", ".join(f"{name} {begun[name]}" for name in changed)
+    now = ", ".join(f"{name} {_version(name)}" for name in changed)
+    return [f"{run.folder} was begun with {then}, this is {now}: numbers may differ"]
+
+
+def _finished(run: Run) -> Start:
+    if problems := altered(run.folder):
+        raise CannotResume(f"{run.folder} is damaged: {'; '.join(problems)}; {_way_out(run)}")
+    checkpoints = newest_first(run.folder / "checkpoints")
+    damaged = [str(found) for found in checkpoints if isinstance(found, Damaged)]
+    return Start(
+        None, True, [f"{each}; the run is finished and needs it no more" for each in damaged]
+    )
+
+
+def _without_checkpoint(run: Run, notes: list[str]) -> Start:
+    """The first iteration may be repeated: a crash between its rows and its checkpoint leaves them alone."""
+    rows = len(next(iter(run.progress.values()), []))
+    if run.finished:
+        return Start(None, True, notes)
+    if rows <= 1 and max(iterations(run.folder / "checkpoints"), default=0) == 0:
+        return Start(None, False, [f"{note}; beginning again" for note in notes])
+    why = f" ({'; '.join(notes)})" if notes else ""
+    raise CannotResume(
+        f"{run.folder} has rows of {rows} iterations and no checkpoint to go on from{why}; {_way_out(run)}"
+    )
+
+
+def _way_out(run: Run) -> str:
+    again = f"restore it, or begin anew with: shapo train --restart {run.folder}"
+    return f"{again} (what is there is kept in {run.folder}/aside)"
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,142 @@
+"""Things and their names: there and back, and what has no name is never taken for one."""
+
+import functools
+from dataclasses import dataclass
+
+import pytest
+import toy_env
+
+from shapo.envs.saute import Budget
+from shapo.experiment.describing import described, name_of
+from shapo.experiment.extensions import (
+    IN_ALGO,
+    Recorded,
+    is_custom,
+    load,
+    make,
+    parse,
+    require_named,
+    spelled,
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    radius: object
+    trials: int = 3
+
+
+class Outer:
+    class Inner:
+        pass
+
+
+@pytest.mark.parametrize(
+    "thing, name",
+    [
+        (toy_env.Toy, "toy_env:Toy"),
+        (Outer.Inner, f"{__name__}:Outer.Inner"),
+        (functools.partial(toy_env.Toy, horizon=5, fault="nan"), "toy_env:Toy(horizon=5, fault='nan')"),
+        (Rule((1.0, 2)), f"{__name__}:Rule(radius=(1.0, 2), trials=3)"),
+        (Budget((3.0,)), "shapo.envs.saute:Budget(budget=(3.0,), discount=0.999, unsafe_reward=-1.0)"),
+    ],
+)  # fmt: skip
+def test_what_can_be_imported_has_a_name_that_leads_back(thing, name):
+    assert name_of(thing) == name == spelled(name)
+    found = load(name)
+    if isinstance(thing, functools.partial):
+        assert (found.func, found.keywords) == (thing.func, thing.keywords)
+    else:
+        assert (found() if parse(name).keywords else found) == thing
+
+
+def local():
+    return lambda: 3
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        local(),
+        local,
+        Rule(local()),
+        functools.partial(toy_env.Toy, 3),
+        Rule(float("inf")),
+        type("Local", (), {}),
+        object(),
+    ],
+)
+def test_what_cannot_is_described_and_nothing_takes_that_for_a_name(thing, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.local", None)  # so that its name leads elsewhere
+    name = name_of(thing)
+    assert is_custom(name) and parse(name) is None
+    assert "0x" not in name and name == name_of(thing)
+
+
+def test_functions_are_told_apart_by_what_they_do_and_not_by_where_they_lie():
+    def scaled(factor):
+        return lambda progress: factor * progress
+
+    def compared():
+        return lambda x: x in {"a", "b", "c"}
+
+    assert described(Rule(scaled(2))) == described(Rule(scaled(2)))
+    assert described(Rule(scaled(2))) != described(Rule(scaled(3)))
+    assert described(lambda x: x + 1) != described(lambda x: x - 1)
+    assert described(compared()) == described(compared())
+    assert described((scaled(2), 1)) == f"({described(scaled(2))}, 1)"
+
+
+@pytest.mark.parametrize(
+    "text", ["Ant-v4", "shapo/Ant-v4", "m:Ant-v4", ":x", "x:", "custom: Rule in m", "a b:c"]
+)
+def test_other_names_are_left_alone(text):
+    assert parse(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["m:f(3)", "m:f(x=g())", "m:f(x=1", "m:f(**{})", "m:f(x=1)(y=2)", "m:f(x=y)"]
+)
+def test_only_literals_may_stand_in_brackets(text):
+    with pytest.raises(ValueError, match=r"m:f.*only key=value may stand"):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text, complaint",
+    [
+        ("nowhere:Maze", "nowhere:Maze: cannot import nowhere"),
+        ("toy_env:Maze", "toy_env:Maze: there is no Maze in toy_env"),
+        ("toy_env:Toy.id", "toy_env:Toy.id: Toy.id is a str; it cannot be called"),
+        ("Maze", "Maze: write it as module:factory"),
+        (Recorded("toy_env:Toy"), "toy_env:Toy is named by a file only"),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_said_to(text, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        load(text)
+
+
+def test_a_factory_is_given_what_it_asks_for():
+    assert make(f"{__name__}:Rule(radius=1)", trials=5, gradient="not asked for") == Rule(1, 5)
+    assert make(f"{__name__}:Rule( radius = 1,)") == Rule(1)
+    with pytest.raises(ValueError, match=r"Rule: missing a required argument: 'radius'"):
+        make(f"{__name__}:Rule")
+    with pytest.raises(ValueError, match=r"Rule\(radius=1, size=3\): got an unexpected keyword"):
+        make(f"{__name__}:Rule(radius=1, size=3)")
+
+
+def test_one_name_is_written_in_one_way():
+    assert spelled("m:f( a = 1,b='x' )") == spelled('m:f(a=1, b="x")') == "m:f(a=1, b='x')"
+    assert spelled("m:f()") == "m:f" and spelled("Ant-v4") == "Ant-v4"
+    assert isinstance(spelled(Recorded("m:f()")), Recorded)
+
+
+def test_what_only_a_file_names_is_not_trusted():
+    require_named({"gradient": "m:Rule", "env": Recorded("Ant-v4"), "algo": Recorded(IN_ALGO)})
+    with pytest.raises(ValueError, match="uses m:Rule; add --critic-gradient m:Rule to say that"):
+        require_named({"critic_gradient": Recorded("m:Rule")})
+    with pytest.raises(ValueError, match=r"add --algo 'm:f\(x=1\)' to say"):
+        require_named({"algo": Recorded("m:f(x=1)")})
+    with pytest.raises(ValueError, match="add --env m:Their-v0"):  # Gymnasium would import m
+        require_named({"env": Recorded("m:Their-v0")})

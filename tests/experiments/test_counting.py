@@ -1,0 +1,75 @@
+"""Which runs are averaged, and what is said of the others."""
+
+import numpy as np
+from synthetic import write_run
+
+from shapo.experiment import Experiment
+from shapo.experiments.counting import counted
+from shapo.experiments.curves import mean_curve
+from shapo.runs.reading import read_runs
+
+SHORT = Experiment(steps=200_000)
+
+
+def folders(runs):
+    return [run.folder.name for run in runs]
+
+
+def test_an_essence_is_what_decides_the_result():
+    assert SHORT.replace(workers=8).essence() == SHORT.essence() != SHORT.replace(seed=1).essence()
+    assert SHORT.replace(seed=1).essence("seed") == SHORT.essence("seed")
+    assert SHORT.replace(seed=1, steps=1).essence("seed") != SHORT.essence("seed")
+
+
+def test_a_seed_counts_once_and_as_its_longest(tmp_path):
+    write_run(tmp_path / "a-stopped", SHORT, iterations=4)
+    write_run(tmp_path / "b-whole", SHORT)
+    write_run(tmp_path / "c-again", SHORT.replace(workers=3), seed=5)
+    write_run(tmp_path / "d-other", SHORT.replace(seed=1))
+    found = counted(read_runs(tmp_path).runs)
+    assert folders(found.runs) == ["b-whole", "d-other"]
+    assert {out.run.folder.name: out.reason for out in found.left_out} == {
+        "a-stopped": "seed 0 counts once, in b-whole",
+        "c-again": "seed 0 counts once, in b-whole",
+    }
+
+
+def test_unlike_lengths_are_not_averaged(tmp_path):
+    for seed, iterations in enumerate((10, 6, 10)):
+        write_run(tmp_path / f"s{seed}", SHORT.replace(seed=seed), iterations=iterations)
+    found = counted(read_runs(tmp_path).runs)
+    assert folders(found.runs) == ["s0", "s2"]
+    [out] = found.left_out
+    assert (out.kind, out.reason) == ("shorter", "120k steps, others have 200k")
+    curve = mean_curve(found.runs, "reward/episode")
+    assert curve.steps[-1] == 200_000, "the short one does not shorten the curve"
+
+
+def test_mean_curves_are_means_and_standard_errors(tmp_path):
+    for seed in range(3):
+        write_run(tmp_path / f"s{seed}", SHORT.replace(seed=seed))
+    runs = read_runs(tmp_path).runs
+    rows = np.stack([run.progress["reward/episode"] for run in runs])
+    curve = mean_curve(runs, "reward/episode")
+    np.testing.assert_allclose(curve.steps, runs[0].progress["steps"])
+    np.testing.assert_allclose(curve.mean, rows.mean(0))
+    np.testing.assert_allclose(curve.error, rows.std(0, ddof=1) / np.sqrt(3))
+    smooth = mean_curve(runs, "reward/episode", window=3)
+    by_hand = np.stack([[np.mean(row[max(0, i - 2) : i + 1]) for i in range(10)] for row in rows])
+    np.testing.assert_allclose(smooth.mean, by_hand.mean(0))
+    assert mean_curve(runs, "no/such").steps.size == 0
+
+
+def test_a_curve_begins_where_every_run_has_a_value(tmp_path):
+    for seed in range(3):
+        folder = write_run(tmp_path / f"s{seed}", SHORT.replace(seed=seed))
+        header, *rows = [line.split(",") for line in (folder / "progress.csv").read_text().split()]
+        for row in rows[: {0: 0, 1: 2, 2: 10}[seed]]:
+            row[header.index("reward/episode")] = "nan"
+        lines = [",".join(row) for row in (header, *rows)]
+        (folder / "progress.csv").write_text("\n".join(lines) + "\n")
+    runs = read_runs(tmp_path).runs
+    curve = mean_curve(runs, "reward/episode")
+    assert curve.steps.tolist() == [20_000 * k for k in range(3, 11)]
+    known = np.stack([run.progress["reward/episode"][2:] for run in runs[:2]])
+    np.testing.assert_allclose(curve.mean, known.mean(0))

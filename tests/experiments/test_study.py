@@ -1,0 +1,79 @@
+"""The study's plan is what docs/study.md says, and its verdicts are those of other people's statistics."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from synthetic import write_run
+
+from shapo.experiments.study.plan import RADII, blocks, chosen_radius, flagship
+from shapo.experiments.study.verdicts import holm, judged
+from shapo.runs.reading import read_runs
+
+SKILLS = {"vanilla": 1.0, "SHAPO δ 1e-4": 0.99, "SHAPO δ 1e-3": 1.5}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The flagship's first five seeds, where the larger radius earns half as much again."""
+    folder = tmp_path_factory.mktemp("study")
+    for number, (name, arm) in enumerate(flagship(5).arms.items()):
+        for seed in range(5):
+            write_run(
+                folder / f"{number}-{seed}",
+                arm.replace(seed=seed),
+                skill=SKILLS[name],
+                seed=10 * number + seed,
+            )
+    return read_runs(folder).runs
+
+
+def test_the_later_blocks_wait_for_the_first(runs):
+    assert [block.name for block in blocks([])] == ["flagship"]
+    assert chosen_radius(runs[:-1]) is None  # the last is of the larger radius
+    assert chosen_radius(runs) == RADII[1]
+
+
+def test_the_plan_is_the_one_that_was_written_down(runs):
+    found = blocks(runs)
+    wanted = {experiment for block in found for experiment in block.experiments()}
+    steps = lambda name: sum(e.steps for block in found if block.name == name
+                             for e in set(block.experiments())) / 1e6  # fmt: skip
+    assert [len(block.arms) for block in found if block.name == "flagship"] == [3, 3]
+    # Ablations count the two arms that they share with the flagship: 5 seeds of 10M steps each.
+    assert [steps(name) - 100 for name in ("radius", "parts", "metric", "schedules")] == [
+        200, 150, 100, 150,
+    ]  # fmt: skip
+    assert sum(steps(f"base {a}") for a in ("crpo", "cpo", "saute", "trpo-lagrangian")) == 400
+    assert steps("falls") == 225
+    assert sum(experiment.steps for experiment in wanted) / 1e6 == 1525
+
+
+def test_more_return_holds_and_less_does_not(runs):
+    found = {(f.contrast.ours, f.contrast.metric.name): f for f in judged(flagship(5), runs)}
+    assert len(found) == 4
+    large = found["SHAPO δ 1e-3", "return"]
+    assert large.verdict == "holds"
+    assert 8 < large.difference.estimate < 12
+    assert large.difference.low < large.difference.estimate < large.difference.high
+    assert found["SHAPO δ 1e-4", "return"].verdict == "does not hold"
+
+
+def test_pairs_are_used_only_where_equal_seeds_run_alike(runs):
+    for found in judged(flagship(5), runs):
+        alike = np.corrcoef(found.ours, found.theirs)[0, 1] > 0.3
+        test = stats.ttest_rel if alike else lambda a, b: stats.ttest_ind(a, b, equal_var=False)
+        expected = test(found.ours, found.theirs)
+        assert found.paired == alike
+        assert expected.pvalue <= found.p <= min(1, 4 * expected.pvalue) * (1 + 1e-9)
+        np.testing.assert_allclose(found.difference[1:], expected.confidence_interval(), rtol=1e-9)
+
+
+def test_holm():
+    p = [0.01, 0.04, 0.03, 0.005]
+    np.testing.assert_allclose(holm(p), [0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+    rng = np.random.default_rng(0)
+    many = rng.uniform(size=20)
+    # Never less strict than Benjamini and Hochberg, never stricter than Bonferroni.
+    assert (np.array(holm(many)) >= stats.false_discovery_control(many) - 1e-12).all()
+    assert (np.array(holm(many)) <= np.minimum(1, 20 * many) + 1e-12).all()

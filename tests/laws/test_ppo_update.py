@@ -1,0 +1,89 @@
+"""PPO's update, with each gradient rule, value for value against the same written in NumPy by hand (`oracle`)."""
+
+import functools
+
+import jax
+import numpy as np
+import oracle
+import pytest
+from problems import ACT, KEY, OBS, data, flat, orders, policy, progress, samples
+
+from shapo.algorithms import ppo
+from shapo.rules.gradients import Plain, Sam, Shapo
+from shapo.rules.steps import FisherSolver
+
+HIDDEN, ROWS, SIZE = (6, 5), 150, 32
+NET = oracle.Mlp(OBS, *HIDDEN, ACT)
+RATE, REMAINING, CLIP, MAX_NORM = 0.02, 0.8, 0.1, 0.4
+RULES = {
+    "plain": (Plain(), oracle.Rule(NET)),
+    "sam": (Sam(0.05), oracle.Rule(NET, rho=0.05)),
+    "shapo": (Shapo(2e-3, tolerance=1e-13), oracle.Rule(NET, radius=2e-3, damping=0.2)),
+    "far": (Shapo(0.3, tolerance=1e-13), oracle.Rule(NET, radius=0.3, damping=1e-3)),
+}
+
+pytestmark = pytest.mark.xdist_group("ppo")
+
+
+@functools.cache
+def both(rule, epochs=2, stop_kl=1.0):
+    """Parameters, Adam's memory, KL and epochs: as the library finds them, and by hand; and the Adam that did it."""
+    params = policy(hidden=HIDDEN)
+    rows = samples(params, rows=ROWS)
+    gradient, by_hand = RULES[rule]
+    algorithm = ppo(
+        gradient=gradient, rate=RATE, clip=CLIP, epochs=epochs, minibatch=SIZE, stop_kl=stop_kl,
+        max_norm=MAX_NORM,
+        solver=FisherSolver(by_hand.damping, iterations=300, tolerance=1e-13, thinning=1),
+    )  # fmt: skip
+    moved, state, metrics = jax.jit(algorithm.update)(
+        params, algorithm.init(params), rows, progress(remaining=REMAINING), KEY
+    )
+    theta = np.asarray(flat(params))
+    memory = [leaf for leaf in jax.tree.leaves(state.step) if leaf.size == theta.size]
+    found = flat(moved), *memory, metrics["policy/kl"], metrics["policy/epochs"]
+
+    adam = oracle.Adam(theta.size, MAX_NORM)
+    theta, kl, epochs = oracle.ppo(
+        by_hand, theta, data(rows), orders(ROWS, SIZE, epochs),
+        rate=RATE * REMAINING, clip=CLIP, stop_kl=stop_kl, adam=adam,
+    )  # fmt: skip
+    return found, (theta, adam.m, adam.v, kl, epochs), adam
+
+
+def equal(found, expected):
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_epochs_of_minibatches(rule):
+    """Each minibatch measures its slope near the parameters it starts from."""
+    found, expected, adam = both(rule)
+    equal(found, expected)
+    assert adam.t == 2 * (ROWS // SIZE)
+
+
+def test_these_epochs_clip_whatever_can_be_clipped():
+    _, expected, adam = both("plain")
+    assert 0 < adam.clipped < adam.t
+    rows = data(samples(policy(hidden=HIDDEN), rows=ROWS))
+    ratio = np.exp(NET.log_prob(expected[0], rows)[0] - rows.log_prob)
+    assert 0.1 < np.mean(np.abs(ratio - 1) > CLIP) < 0.9
+
+
+@pytest.mark.parametrize(("rule", "shortened"), [("shapo", False), ("far", True)])
+def test_these_worst_policies_are_shortened_or_not(rule, shortened):
+    params = policy(hidden=HIDDEN)
+    theta, batch = np.asarray(flat(params)), data(samples(params, rows=ROWS))
+    rows = batch[orders(ROWS, SIZE, 1)[0][0]]
+    by_hand = RULES[rule][1]
+    fraction = by_hand.fraction(theta, rows, by_hand.ascent(theta, rows, CLIP))
+    assert (0 < fraction < 1) == shortened
+
+
+def test_the_epoch_that_moved_too_far_is_the_last():
+    kl = both("plain")[1][3]
+    found, expected, _ = both("plain", epochs=6, stop_kl=0.99 * kl)
+    equal(found, expected)
+    assert expected[-1] == 2

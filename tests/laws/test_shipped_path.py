@@ -1,0 +1,129 @@
+"""Every algorithm as shipped (optimised, single precision, solves that begin with a sketch) against dense NumPy."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import jax.numpy as jnp
+import numpy as np
+import oracle
+import pytest
+import shipped
+from problems import ACT, OBS, data, orders
+from shipped import CASES, EXPERIMENT, HIDDEN, ROWS
+
+from shapo.algorithms import AsReleased
+from shapo.algorithms.cpo import Exact, Products
+from shapo.rules.surrogates import Samples
+
+NET = oracle.Mlp(OBS, *HIDDEN, ACT)
+DAMPING, REGION = EXPERIMENT.damping * ACT, EXPERIMENT.radius * ACT
+RULES = {
+    "plain": oracle.Rule(NET),
+    "shapo": oracle.Rule(NET, radius=EXPERIMENT.pessimism * ACT, damping=DAMPING),
+}
+
+pytestmark = pytest.mark.xdist_group("shipped")
+
+
+@pytest.fixture(scope="module")
+def updates(tmp_path_factory):
+    """What `shipped` found, in a process that knows nothing of the tests' flags."""
+    file = tmp_path_factory.mktemp("shipped") / "updates.npz"
+    env = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    env["PYTHONPATH"] = os.pathsep.join(sys.path)
+    subprocess.run([sys.executable, shipped.__file__, str(file)], check=True, env=env)
+    with np.load(file) as found:
+        return dict(found)
+
+
+class Update:
+    """One case: where θ went, what was said of it, and the rows it learned from."""
+
+    def __init__(self, updates, name, rule):
+        self.start = updates["theta"].astype(float)
+        self.move = updates[f"{name}/{rule}/theta"] - self.start
+        prefix = f"{name}/{rule}/"
+        self.metrics = {
+            key.removeprefix(prefix): x for key, x in updates.items() if key.startswith(prefix)
+        }
+        self.rule = RULES[rule]
+        batch = Samples(*(updates[f"samples/{field}"] for field in Samples._fields))
+        self.reward, self.cost = data(batch), data(batch, -batch.cost_advantage[:, 0])
+        self.side = batch.side.astype(float)
+        self.fisher = NET.fisher(self.start, batch.obs.astype(float), DAMPING)
+
+    def natural(self, rows):
+        """g and F⁻¹g"""
+        g = self.rule.grads(self.start, rows)
+        return g, np.linalg.solve(self.fisher, g)
+
+    def rise(self, rows):
+        """By how much the loss on these rows went up."""
+        return NET.loss(self.start + self.move, rows)[0] - NET.loss(self.start, rows)[0]
+
+
+def climbed(name, update):
+    """The rows with the advantage that the algorithm climbs, given λ where it has one."""
+    if name in ("crpo", "cpo-as-released"):  # at this excess
+        return update.cost
+    multiplier = update.metrics.get("policy/multiplier", 0.0)
+    assert (multiplier > 0) == name.endswith(("-lagrangian", "-pid"))
+    mixed = (update.reward.advantage + multiplier * update.cost.advantage) / (1 + multiplier)
+    return replace(update.reward, advantage=mixed)
+
+
+def trust_region(name, update):
+    """TRPO's step, before its line search."""
+    g, x = update.natural(climbed(name, update))
+    return -np.sqrt(2 * REGION / (g @ x)) * x
+
+
+def constrained(name, update):
+    """CPO's step, before its line search."""
+    (g, x), (b, y) = update.natural(update.reward), update.natural(update.cost)
+    noise = lambda rows: replace(rows, advantage=update.side * rows.advantage)
+    disagreed = [NET.loss(update.start, noise(rows))[1] for rows in (update.reward, update.cost)]
+    z = np.linalg.solve(update.fisher, disagreed[1])
+    subproblem = AsReleased() if name == "cpo-as-released" else Exact()
+    products = g @ x, g @ y, b @ y, g @ y - disagreed[0] @ z, b @ y - disagreed[1] @ z
+    excess = jnp.asarray(update.metrics["policy/excess"], float)
+    found = subproblem.mixture(Products(*map(jnp.asarray, products)), excess, REGION)
+    return -(float(found.reward) * x + float(found.cost) * y)
+
+
+def close(move, expected, angle):
+    cosine = move @ expected / np.linalg.norm(move) / np.linalg.norm(expected)
+    assert cosine > 1 - angle
+    np.testing.assert_allclose(np.linalg.norm(move), np.linalg.norm(expected), rtol=0.01)
+
+
+@pytest.mark.parametrize(("name", "rule"), [case for case in CASES if "ppo" not in case[0]])
+def test_a_step_in_a_trust_region(updates, name, rule):
+    update = Update(updates, name, rule)
+    metrics = update.metrics
+    step = (constrained if name.startswith("cpo") else trust_region)(name, update)
+    close(update.move, metrics["policy/fraction"] * step, 0.005)
+    kl = NET.kl(update.start, update.start + update.move, update.reward.obs)
+    assert 0 < kl <= REGION * (1 + 1e-5)
+    np.testing.assert_allclose(metrics["policy/kl"], kl, rtol=1e-4)
+    assert update.rise(climbed(name, update)) < 0
+    assert (
+        metrics["policy/cg_iterations"] <= 3
+    )  # the sketch was there: on its own the whole needs more
+
+
+@pytest.mark.parametrize(("name", "rule"), [case for case in CASES if "ppo" in case[0]])
+def test_epochs_of_minibatches(updates, name, rule):
+    update = Update(updates, name, rule)
+    rows = climbed(name, update)
+    theta, kl, epochs = oracle.ppo(
+        update.rule, update.start, rows, orders(ROWS, EXPERIMENT.ppo_minibatch, EXPERIMENT.ppo_epochs),
+        rate=EXPERIMENT.ppo_rate, clip=EXPERIMENT.ppo_clip, stop_kl=EXPERIMENT.ppo_stop_kl,
+        adam=oracle.Adam(update.start.size, max_norm=40.0),
+    )  # fmt: skip
+    close(update.move, theta - update.start, 0.001)
+    assert update.metrics["policy/epochs"] == epochs == EXPERIMENT.ppo_epochs
+    np.testing.assert_allclose(update.metrics["policy/kl"], kl, rtol=0.01)
+    assert update.rise(rows) < 0

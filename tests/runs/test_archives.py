@@ -1,0 +1,53 @@
+"""An archive says of its runs what they say of themselves."""
+
+import gzip
+
+import numpy as np
+import pytest
+from synthetic import write_run
+
+from shapo.experiment import Experiment
+from shapo.runs.archives import GROWING, KEPT, read_archive, write_archive
+from shapo.runs.config import BadConfig
+from shapo.runs.reading import read_runs
+
+EXPERIMENT = Experiment(steps=10_000_000, gradient="shapo", critic_gradient="sam")  # 500 iterations
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    for seed in range(2):
+        write_run(folder / f"seed{seed}", EXPERIMENT.replace(seed=seed))
+    return read_runs(folder).runs
+
+
+def test_every_number_that_tables_show_is_the_same(runs, tmp_path):
+    write_archive(runs, tmp_path / "study.runs.gz")
+    again, skipped = read_runs(tmp_path)
+    assert not skipped
+    assert [each.experiment for each in again] == [each.experiment for each in runs]
+    for ours, theirs in zip(again, runs, strict=True):
+        assert ours.finished and len(ours.history.values("steps")) == 100
+        for column in set(KEPT) & theirs.history.columns.keys():
+            shown = (lambda run: run.last) if column in GROWING else (lambda run: run.final)
+            value, expected = (shown(run.history)(column) for run in (ours, theirs))
+            np.testing.assert_allclose(value, expected, rtol=1e-6, err_msg=column)
+
+
+def test_equal_runs_make_an_equal_file_and_a_small_one(runs, tmp_path):
+    first, second = tmp_path / "a.runs.gz", tmp_path / "b.runs.gz"
+    write_archive(runs, first)
+    write_archive(list(reversed(runs)), second)
+    assert first.read_bytes() == second.read_bytes()
+    assert len(first.read_bytes()) < 10_000 * len(runs)
+
+
+def test_other_names_and_other_contents_are_refused(runs, tmp_path):
+    with pytest.raises(ValueError, match=r"ends in \.runs\.gz"):
+        write_archive(runs, tmp_path / "study.zip")
+    for content in (b"no gzip", gzip.compress(b"{}"), gzip.compress(b"[1"), gzip.compress(b"7")):
+        (tmp_path / "bad.runs.gz").write_bytes(content)
+        with pytest.raises(BadConfig, match=r"bad\.runs\.gz is not an archive of runs"):
+            read_archive(tmp_path / "bad.runs.gz")
+    assert [skipped.folder.name for skipped in read_runs(tmp_path).skipped] == ["bad.runs.gz"]
