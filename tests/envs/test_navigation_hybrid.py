@@ -1,5 +1,6 @@
 """Closed form and tables where nothing touches, against MuJoCo for everything, from the same state at every step."""
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -9,12 +10,14 @@ from contact_watch import Watch
 from shapo.envs import navigation
 from shapo.envs.navigation.seeker import seek, seek_everything
 from shapo.envs.navigation.state import LOOSE
+from shapo.envs.protocol import Step
 
 SAMPLE = (
     "SafetyPointGoal1-v0", "SafetyPointGoal2-v0", "SafetyPointButton1-v0", "SafetyPointPush2-v0",
     "SafetyPointCircle2-v0", "SafetyCarGoal2-v0", "SafetyCarButton1-v0", "SafetyCarPush2-v0",
 )  # fmt: skip
 RUN_AT = ("SafetyPointGoal2-v0", "SafetyPointButton2-v0", "SafetyCarPush2-v0")
+ALLOWED = 1e-8
 CONTINUOUS = ("robot_q", "robot_v", "sensors", "body_q", "body_v", "spots", "last_goal", "last_box")
 
 
@@ -38,6 +41,8 @@ class Agreement(NamedTuple):
 
     worst: float
     """The largest difference of any state, observation or reward."""
+    asked_again: int
+    """Steps that MuJoCo had to take again with more patience."""
     touched: int
     """Steps that ended with a robot touching something."""
     missed: tuple
@@ -51,9 +56,10 @@ def _compare(id, policy, num_envs, steps, seed=0):
     hybrid = navigation.make(id, num_envs, seed)
     mujoco = navigation.make(id, num_envs, seed, physics="mujoco")
     watch, rng = Watch(mujoco), np.random.default_rng(seed)
-    worst, touched, missed, seen = 0.0, 0, [], 0
+    worst, asked_again, touched, missed, seen = 0.0, 0, 0, [], 0
     for _ in range(steps):
-        mujoco.set_state(hybrid.get_state())
+        before = hybrid.get_state()
+        mujoco.set_state(before)
         action = policy(hybrid, rng)
         ours, theirs = hybrid.step(action), watch.step(action)
         np.testing.assert_array_equal(hybrid.touching, mujoco.touching)
@@ -64,13 +70,43 @@ def _compare(id, policy, num_envs, steps, seed=0):
         after, truth = hybrid.get_state(), mujoco.get_state()
         np.testing.assert_array_equal(after["goal_button"], truth["goal_button"])
         np.testing.assert_array_equal(after["words"], truth["words"])
-        errors = [np.abs(after[name] - truth[name]).max(initial=0.0) for name in CONTINUOUS]
-        errors.append(np.abs(ours.last_obs - theirs.last_obs).max())
-        errors.append(np.abs(ours.reward - theirs.reward).max())
-        worst = max(worst, *errors)
+        errors = _errors(after, truth, ours, theirs)
+        for i in np.flatnonzero(errors > ALLOWED):
+            asked_again += 1
+            patient = _patient(id)
+            patient.set_state(_only(i, before))
+            again = patient.step(action[i : i + 1])
+            own = Step(*(array[i : i + 1] for array in ours[:6]))
+            errors[i] = _errors(_only(i, after), patient.get_state(), own, again)[0]
+        worst = max(worst, errors.max())
         found = watch.missed(hybrid)
         missed, seen = missed + found[0], seen + found[1]
-    return Agreement(float(worst), touched, tuple(missed), seen)
+    return Agreement(float(worst), asked_again, touched, tuple(missed), seen)
+
+
+def _only(i, state):
+    return {name: array[i : i + 1] for name, array in state.items()}
+
+
+def _errors(after, truth, ours, theirs):
+    """[n] the largest difference in each environment."""
+    pairs = [(after[name], truth[name]) for name in CONTINUOUS]
+    pairs += [(ours.last_obs, theirs.last_obs), (ours.reward, theirs.reward)]
+    gaps = [np.abs(a - b).reshape(len(a), -1).max(axis=1, initial=0.0) for a, b in pairs]
+    return np.max(gaps, axis=0)
+
+
+def _patient(id):
+    """MuJoCo with a solver that does not stop before it is there.
+
+    The usual one stops when a step lowers the cost by less than its rounding. With a Car's wheels that can be 2e-8 of
+    the acceleration short of the minimum, once in some 40,000 steps.
+    """
+    env = navigation.make(id, 1, physics="mujoco")
+    work = env._physics.workspace(env.rules.num_bodies)
+    work.model = copy.copy(work.model)
+    work.model.opt.tolerance = 0
+    return env
 
 
 @pytest.mark.parametrize("id", SAMPLE)
@@ -81,7 +117,7 @@ def test_hybrid_is_mujoco(id):
         run = _compare(id, policy, num_envs=3, steps=steps, seed=5)
         worst, touched, seen = max(worst, run.worst), touched + run.touched, seen + run.seen
         assert not run.missed
-    assert worst <= 1e-8
+    assert worst <= ALLOWED
     assert (touched > 0 and seen > 0) or "Circle" in id
 
 
@@ -112,7 +148,9 @@ def test_hybrid_is_mujoco_for_fifty_episodes(id, policy):
     run = _compare(id, policy, num_envs=50, steps=navigation.TASKS[id].horizon)
     print(f"{id} {policy.__name__}: {run._replace(missed=len(run.missed))}")
     assert not run.missed
-    assert run.worst <= 1e-8
+    assert run.worst <= ALLOWED
+    assert run.asked_again <= 1e-4 * 50 * navigation.TASKS[id].horizon
+    assert run.asked_again == 0 or "Car" in id
 
 
 def _put_beside_something(state, rules, rng):
