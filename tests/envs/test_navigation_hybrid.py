@@ -169,7 +169,9 @@ def test_no_contact_is_ever_missed_just_beyond_reach(id):
     assert not missed
 
 
-@pytest.mark.parametrize("id", ["SafetyPointGoal2-v0", "SafetyPointButton1-v0"])
+@pytest.mark.parametrize(
+    "id", ["SafetyPointGoal2-v0", "SafetyPointButton1-v0", "SafetyCarGoal1-v0"]
+)
 def test_most_steps_need_no_mujoco(id):
     env, rng, stepped = navigation.make(id, 8, 1), np.random.default_rng(0), 0
     for _ in range(200):

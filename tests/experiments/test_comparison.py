@@ -13,7 +13,6 @@ from shapo.cli import main as cli
 from shapo.experiments import style
 from shapo.experiments.comparison import _interval, _rounded
 from shapo.experiments.statistics import Interval
-from shapo.runs.checkpoints import Checkpoint, save_checkpoint
 
 ITERATIONS = 25
 STEPS = 20_000 * np.arange(1, ITERATIONS + 1)
@@ -41,8 +40,6 @@ def test_an_interval_is_rounded_by_its_half_width():
 def finished_run(folder, experiment, columns):
     """A run that needs no more training, with these columns."""
     write_run(folder, experiment)
-    (folder / "checkpoints").mkdir()
-    save_checkpoint(folder / "checkpoints", Checkpoint(experiment.iterations - 1, {}, {}))
     table = {"iteration": np.arange(ITERATIONS), "steps": STEPS, **columns}
     rows = [table, *zip(*table.values(), strict=True)]
     text = "\n".join(",".join(map(str, row)) for row in rows) + "\n"

@@ -17,6 +17,7 @@ from shapo import envs
 from shapo.envs.locomotion.env import Locomotion
 from shapo.envs.locomotion.models import load
 from shapo.experiment.names import of_family
+from shapo.words import BadInput
 
 Policy = Callable[[NDArray], NDArray]
 _SLICE_SECONDS = 0.25
@@ -76,10 +77,10 @@ def _policy(env: envs.BatchEnv, name: str, seed: int) -> Policy:
         from shapo.envs.navigation.env import Navigation
 
         if not isinstance(env, Navigation):
-            raise ValueError(f"{env.id}: there is nothing to seek; use the random policy")
+            raise BadInput(f"{env.id}: there is nothing to seek; use the random policy")
         return seeker.policy(env)
     if name != "random":
-        raise ValueError(f"unknown policy {name!r}; use random or seek")
+        raise BadInput(f"unknown policy {name!r}; use random or seek")
     drawn = _random_actions(env.action_space, np.random.default_rng(seed), (256, env.num_envs))
     turn = itertools.cycle(drawn)
     return lambda obs: next(turn)
@@ -137,4 +138,4 @@ def _bare_physics(env: envs.BatchEnv, seed: int) -> _BarePhysics:
 
         model = models.full_model(tasks.TASKS[env.id])
         return _BarePhysics(model, models.SUBSTEPS, seed)
-    raise ValueError(f"{env.id}: only our own environments have a bare physics to compare with")
+    raise BadInput(f"{env.id}: only our own environments have a bare physics to compare with")

@@ -12,6 +12,7 @@ from shapo.envs.registry import IDS, canonical
 from shapo.experiment import Experiment
 from shapo.rollout.processes import available_cores
 from shapo.training import train
+from shapo.words import BadInput
 
 PHYSICS_SECONDS = 3.0
 SETTLING = 2
@@ -26,7 +27,7 @@ def measure_training(experiment: Experiment, iterations: int) -> dict[str, objec
     to compare with.
     """
     if iterations <= SETTLING:
-        raise ValueError(
+        raise BadInput(
             f"iterations is {iterations}; more than {SETTLING} are needed, the first ones compile"
         )
     experiment = experiment.replace(steps=iterations * experiment.batch_steps)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 
 from shapo.cli.parsing import Parser
-from shapo.words import nearest, printable
+from shapo.words import BadInput, nearest, printable
 
 COMMANDS = {
     "train": "train a policy",
@@ -115,16 +115,15 @@ def _interrupted_again(number: int, frame: object) -> None:
 def _exit_code(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         return 143 if type(error).__name__ == "Terminated" else 130
-    return 2 if isinstance(error, ValueError | OSError) else 1
+    return 2 if isinstance(error, BadInput | OSError) else 1
 
 
 def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     text = " ".join(str(error).split()) or type(error).__name__
-    known = isinstance(error, ValueError | KeyboardInterrupt) or type(error).__module__.startswith(
-        "shapo"
-    )
+    ours = type(error).__module__.startswith("shapo")
+    known = ours or isinstance(error, BadInput | KeyboardInterrupt)
     return text if known else f"{type(error).__name__}: {text} (--debug shows where)"
 
 

@@ -7,6 +7,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.words import BadInput
+
 Actions = gymnasium.spaces.Box | gymnasium.spaces.Discrete
 
 
@@ -15,14 +17,14 @@ def checked_action(env_id: str, num_envs: int, space: Actions, action: NDArray) 
     action = np.asarray(action)
     shape = (num_envs, *(space.shape or ()))
     if action.shape != shape:
-        raise ValueError(f"{env_id}: actions must have shape {shape}, got {action.shape}")
+        raise BadInput(f"{env_id}: actions must have shape {shape}, got {action.shape}")
     if isinstance(space, gymnasium.spaces.Discrete):
         return _checked_choices(env_id, space, action)
     action = action.astype(np.float64, copy=False)
     # One product tells whether to look closer; checking every number costs more than all else here.
     if not math.isfinite(np.vdot(action, action)) and not np.isfinite(action).all():
         culprit = np.flatnonzero(~np.isfinite(action).all(axis=1))[0]
-        raise ValueError(
+        raise BadInput(
             f"{env_id}: the action of environment {culprit} is not finite ({action[culprit]}); "
             "has the policy diverged?"
         )
@@ -31,10 +33,10 @@ def checked_action(env_id: str, num_envs: int, space: Actions, action: NDArray) 
 
 def _checked_choices(env_id: str, space: gymnasium.spaces.Discrete, action: NDArray) -> NDArray:
     if not np.issubdtype(action.dtype, np.integer):
-        raise ValueError(f"{env_id}: actions are choices, integers, not {action.dtype}")
+        raise BadInput(f"{env_id}: actions are choices, integers, not {action.dtype}")
     if ((action < space.start) | (action >= space.start + space.n)).any():
         last = space.start + space.n - 1
-        raise ValueError(f"{env_id}: actions go from {space.start} to {last}, got {action}")
+        raise BadInput(f"{env_id}: actions go from {space.start} to {last}, got {action}")
     return action.astype(np.int64, copy=False)
 
 
@@ -44,9 +46,7 @@ def checked_state(
     """ValueError unless `state` has every one of `names`, with a row for each environment."""
     for name in names:
         if name not in state:
-            raise ValueError(f"{env_id}: the state lacks {name!r}; was it saved from this task?")
+            raise BadInput(f"{env_id}: the state lacks {name!r}; was it saved from this task?")
         rows = len(state[name])
         if rows != num_envs:
-            raise ValueError(
-                f"{env_id}: the state holds {rows} environments, this batch {num_envs}"
-            )
+            raise BadInput(f"{env_id}: the state holds {rows} environments, this batch {num_envs}")

@@ -33,7 +33,7 @@ LONGEST = 100_000
 """Steps after which an episode that its environment does not bound is refused: every action of it is kept."""
 
 
-class NoCost(ValueError):
+class NoCost(BadInput):
     """An environment that does not say what its steps cost. `make(..., cost=free)` runs it all the same."""
 
 
@@ -98,7 +98,7 @@ class FromGymnasium:
             cost[i] = self._cost(obs, native, info)
             self._actions[i].append(action[i].copy())
         if self.horizon is None and max(map(len, self._actions)) > LONGEST:
-            raise ValueError(
+            raise BadInput(
                 f"{self.id}: an episode has gone on for {LONGEST:,} steps, and all its actions are kept to resume it; "
                 "give it an end: gymnasium.wrappers.TimeLimit(env, max_episode_steps=1000)"
             )
@@ -152,7 +152,7 @@ class FromGymnasium:
         """The environment's own picture, in the size it draws."""
         frame = self._envs[index].render()
         if not isinstance(frame, np.ndarray):
-            raise ValueError(f"{self.id}: make it with render_mode='rgb_array' to draw it")
+            raise BadInput(f"{self.id}: make it with render_mode='rgb_array' to draw it")
         return frame
 
     def close(self) -> None:
@@ -168,7 +168,7 @@ class FromGymnasium:
     def _flat_observations(self) -> gymnasium.spaces.Box:
         flat = flatten_space(self._native_space)
         if not isinstance(flat, gymnasium.spaces.Box):
-            raise ValueError(f"{self.id}: cannot make a vector of its observations, {flat}")
+            raise BadInput(f"{self.id}: cannot make a vector of its observations, {flat}")
         low, high = flat.low.astype(np.float64), flat.high.astype(np.float64)
         return gymnasium.spaces.Box(low, high, dtype=np.float64)
 
@@ -178,7 +178,7 @@ class FromGymnasium:
             return gymnasium.spaces.Box(space.low.ravel(), space.high.ravel(), dtype=np.float32)
         if isinstance(space, gymnasium.spaces.Discrete):
             return space
-        raise ValueError(f"{self.id}: actions must be a Box or Discrete space, not {space}")
+        raise BadInput(f"{self.id}: actions must be a Box or Discrete space, not {space}")
 
     def _count_costs(self) -> int:
         """How many costs a step has, found by taking one: a missing cost is noticed at once."""
@@ -209,7 +209,7 @@ class FromGymnasium:
             obs, reward, cost, terminated, truncated, info = returned
             return obs, reward, terminated, truncated, {**info, "cost": cost}
         if len(returned) != 5:
-            raise ValueError(
+            raise BadInput(
                 f"{self.id}: step() returned {len(returned)} values; Gymnasium's has five (obs, reward, terminated, "
                 "truncated, info), Safety-Gymnasium's the cost as the third of six"
             )

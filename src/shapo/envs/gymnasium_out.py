@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from shapo.envs.protocol import BatchEnv
 from shapo.envs.registry import make
+from shapo.words import BadInput
 
 NAMESPACE = "shapo/"
 _FPS = 30
@@ -59,7 +60,7 @@ class BatchedEnv(VectorEnv):
     ) -> None:
         self.batch = make(task, num_envs, **options) if isinstance(task, str) else task
         if max_episode_steps not in (None, self.batch.horizon):
-            raise ValueError(
+            raise BadInput(
                 f"{self.batch.id}: the batch ends episodes after {self.batch.horizon} steps, not "
                 f'{max_episode_steps}; vectorization_mode="sync" takes any limit'
             )
@@ -124,7 +125,7 @@ def reset_each(batch: BatchEnv, seeds: Sequence[int]) -> NDArray[np.float64]:
     environment's state is taken from there.
     """
     if len(seeds) != batch.num_envs:
-        raise ValueError(f"{batch.id}: {len(seeds)} seeds for {batch.num_envs} environments")
+        raise BadInput(f"{batch.id}: {len(seeds)} seeds for {batch.num_envs} environments")
     if list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
         return batch.reset(seeds[0])
     states = []

@@ -13,6 +13,7 @@ from shapo.envs.gymnasium_in import FromGymnasium
 from shapo.envs.locomotion.tasks import HORIZON
 from shapo.envs.protocol import BatchEnv
 from shapo.experiment import names
+from shapo.words import BadInput
 
 IDS = tuple(names.IDS)
 """Every environment of ours."""
@@ -22,7 +23,7 @@ HORIZONS = {id: task.horizon for id, task in navigation.TASKS.items()} | dict.fr
 """Steps that an episode of each takes at most."""
 
 
-class UnknownEnvironment(ValueError):
+class UnknownEnvironment(BadInput):
     """An id that neither we nor Gymnasium know; the message says which known one is nearest."""
 
 
@@ -35,7 +36,7 @@ def make(id: str | Callable[..., Any], num_envs: int, seed: int = 0, **options: 
     a function of (observation, action, info).
     """
     if num_envs < 1:
-        raise ValueError(f"num_envs must be at least 1, got {num_envs}")
+        raise BadInput(f"num_envs must be at least 1, got {num_envs}")
     if callable(id):
         return _from_factory(id, num_envs, seed, options)
     id = canonical(id)
@@ -77,7 +78,7 @@ def _from_factory(
     if _makes_batches(factory):
         env = factory(num_envs=num_envs, **options)
         if not isinstance(env, BatchEnv):
-            raise ValueError(
+            raise BadInput(
                 f"{_name(factory)} takes num_envs but returned a {type(env).__name__}, "
                 "which is no shapo.envs.BatchEnv"
             )
@@ -92,4 +93,5 @@ def _makes_batches(factory: Callable[..., Any]) -> bool:
 
 
 def _name(factory: Callable[..., Any]) -> str:
+    factory = factory.func if isinstance(factory, partial) else factory
     return getattr(factory, "__name__", type(factory).__name__)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shapo.envs.checks import checked_state
 from shapo.envs.protocol import BatchEnv, Step
+from shapo.words import BadInput
 
 
 def step_budget(budget: float, discount: float, horizon: int) -> float:
@@ -49,18 +50,18 @@ class Saute:
     ) -> None:
         budgets = np.atleast_1d(np.asarray(budget, np.float64))
         if budgets.shape != (env.num_costs,):
-            raise ValueError(
+            raise BadInput(
                 f"Saute: {env.id} has {env.num_costs} cost(s), got {budgets.size} budget(s)"
             )
         if not (budgets > 0).all():
-            raise ValueError(
+            raise BadInput(
                 f"Saute: the budget must be positive, got {budget}; "
                 "to forbid any cost at all, use a budget below one cost"
             )
         if not 0 < discount <= 1:
-            raise ValueError(f"Saute: the discount must lie in (0, 1], got {discount}")
+            raise BadInput(f"Saute: the discount must lie in (0, 1], got {discount}")
         if env.horizon is None:
-            raise ValueError(f"Saute: {env.id} has no time limit to spread the budget over")
+            raise BadInput(f"Saute: {env.id} has no time limit to spread the budget over")
         self.env = env
         self.id, self.num_envs = env.id, env.num_envs
         self.num_costs, self.horizon = env.num_costs, env.horizon

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shapo.envs.gymnasium_out import BatchedEnv
 from shapo.envs.protocol import BatchEnv, Step
+from shapo.words import BadInput
 
 if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv  # pyright: ignore[reportMissingImports]
@@ -53,7 +54,7 @@ def _vec_env_class() -> type:
     try:
         from stable_baselines3.common.vec_env import VecEnv  # pyright: ignore[reportMissingImports]
     except ImportError:
-        raise ValueError(
+        raise BadInput(
             "Stable-Baselines3 is missing; install it with: pip install 'shapo[sb3]'"
         ) from None
 

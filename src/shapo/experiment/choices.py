@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
-from shapo.words import nearest
+from shapo.experiment.extensions import is_custom, parse, spelled
+from shapo.words import BadInput, nearest
 
 OWN = "module:factory"
 """In `OnlyWith`, stands for whatever is no name of ours."""
@@ -72,33 +73,33 @@ class Kind(NamedTuple):
     conditions: tuple[OnlyWith, ...]
 
     def normal(self, name: str, value: Any) -> Any:
-        """The value in the type it is meant to have; ValueError, naming the choice, if it cannot be meant."""
+        """The value in the type it is meant to have; BadInput, naming the choice, if it cannot be meant."""
         if self.item is str:
             return self._word(name, value)
         if not self.several:
             return self._number(value, f"{name} is {value!r}")
         items = tuple(value) if isinstance(value, list | tuple) else (value,)
         if not items:
-            raise ValueError(f"{name} is {value!r}; give at least one number")
+            raise BadInput(f"{name} is {value!r}; give at least one number")
         return tuple(self._number(item, f"{name} is {value!r}") for item in items)
 
     def _number(self, value: Any, said: str) -> int | float:
         whole = self.item is int
         meant = isinstance(value, Real) and not isinstance(value, bool)
         if not meant or (whole and not isinstance(value, Integral) and value != value // 1):
-            raise ValueError(f"{said}; it must be a {'whole number' if whole else 'number'}")
+            raise BadInput(f"{said}; it must be a {'whole number' if whole else 'number'}")
         if float(value) not in self.range:
-            raise ValueError(f"{said}; it must be {self.range}")
+            raise BadInput(f"{said}; it must be {self.range}")
         return self.item(value)
 
     def _word(self, name: str, value: Any) -> str:
         if not isinstance(value, str) or not value:
-            raise ValueError(f"{name} is {value!r}; it must be a name")
-        if self.words and value not in self.words and not (self.extensible and ":" in value):
-            raise ValueError(
-                f"{name} {value!r} is none of {', '.join(self.words)}{nearest(value, self.words)}"
-            )
-        return value
+            raise BadInput(f"{name} is {value!r}; it must be a name")
+        own = self.extensible and (is_custom(value) or parse(value) is not None)
+        if self.words and value not in self.words and not own:
+            known = f"{', '.join(self.words)}{', nor ' + OWN if self.extensible else ''}"
+            raise BadInput(f"{name} {value!r} is none of {known}{nearest(value, self.words)}")
+        return spelled(value)
 
 
 @functools.cache

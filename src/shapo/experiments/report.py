@@ -16,6 +16,7 @@ from shapo.experiments.groups import Group, comparisons, grouped
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
 from shapo.runs.reading import Runs, names, read_episodes, read_runs
+from shapo.words import BadInput
 
 CURVES = {
     "reward/episode": "Return per episode",
@@ -49,7 +50,7 @@ def write(folders: Sequence[str | Path], out: Path, title: str) -> Runs:
     """Write the page about the runs in these folders; returns what was found in them."""
     found = read_runs(*folders)
     if not found.runs and not found.skipped:
-        raise ValueError(f"{' '.join(map(str, folders))}: no run in there")
+        raise BadInput(f"{' '.join(map(str, folders))}: no run in there")
     # A folder's name may be no text at all.
     write_atomically(Path(out), page(found, title).encode("utf-8", "backslashreplace"))
     return found

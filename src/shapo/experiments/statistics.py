@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student_t
 
+from shapo.words import BadInput
+
 
 class Interval(NamedTuple):
     """An estimate and the interval that holds it with the confidence asked for."""
@@ -71,5 +73,5 @@ def hypervolume(
 def _scores(name: str, values: ArrayLike) -> NDArray[np.float64]:
     values = np.asarray(values, float)
     if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
-        raise ValueError(f"{name}: need finite numbers, one per run; got {values!r}")
+        raise BadInput(f"{name}: need finite numbers, one per run; got {values!r}")
     return values

@@ -15,6 +15,7 @@ from shapo.experiment import Experiment
 from shapo.experiments.counting import LeftOut, counted
 from shapo.experiments.statistics import hypervolume, pareto_front, standard_error
 from shapo.runs.folder import Run
+from shapo.words import BadInput
 
 PESSIMISM = (1e-5, 1e-3)
 """Both ends of the paper's range of delta_down, per action dimension."""
@@ -52,7 +53,7 @@ class Tuning(NamedTuple):
 def grid(choices: dict[str, Any], points: int, seeds: int) -> list[Experiment]:
     """The base without SHAPO, and with it at every point of the grid."""
     if points < 1 or seeds < 1:
-        raise ValueError(f"{points} points and {seeds} seeds; at least one of each is needed")
+        raise BadInput(f"{points} points and {seeds} seeds; at least one of each is needed")
     low, high = PESSIMISM
     middle = float(np.sqrt(low * high))
     radii = np.geomspace(low, high, points).tolist() if points > 1 else [middle]
@@ -80,7 +81,7 @@ def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
     measured = [each for each in found if np.isfinite([each.reward, each.cost_rate]).all()]
     candidates = [each for each in measured if each.experiment.gradient == "shapo"]
     if not candidates:
-        raise ValueError("no run of the grid has finished an episode; give them more --steps")
+        raise BadInput("no run of the grid has finished an episode; give them more --steps")
     worst_return = min(each.reward for each in measured)
     worst_cost = max(each.cost_rate for each in measured)
     rewards = [each.reward for each in candidates]

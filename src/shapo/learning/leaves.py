@@ -9,6 +9,8 @@ import numpy as np
 from jax.tree_util import keystr, tree_flatten_with_path, tree_unflatten
 from numpy.typing import NDArray
 
+from shapo.words import BadInput
+
 Tree = TypeVar("Tree")
 
 
@@ -23,14 +25,14 @@ def unflatten(like: Tree, arrays: Mapping[str, NDArray]) -> Tree:
     paths_and_leaves, structure = tree_flatten_with_path(like)
     named = {keystr(path): leaf for path, leaf in paths_and_leaves}
     if set(named) != set(arrays):
-        raise ValueError(
+        raise BadInput(
             f"the checkpoint is of another learner: {sorted(set(named) ^ set(arrays))} differ"
         )
     leaves = []
     for name, leaf in named.items():
         array = arrays[name]
         if np.shape(leaf) != array.shape or np.asarray(leaf).dtype != array.dtype:
-            raise ValueError(
+            raise BadInput(
                 f"the checkpoint's {name} is {array.dtype}{array.shape}, "
                 f"the learner's {np.asarray(leaf).dtype}{np.shape(leaf)}"
             )

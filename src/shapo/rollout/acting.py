@@ -6,6 +6,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.words import BadInput
+
 CLIP = 5.0
 """A normalised observation stays within ± this many standard deviations, as OmniSafe does."""
 BLOCK = 10
@@ -41,7 +43,7 @@ class ActionScale(NamedTuple):
     def of(cls, space: gymnasium.Space, env: str) -> "ActionScale":
         """For an action space; a dimension without finite bounds is left as it is."""
         if not isinstance(space, gymnasium.spaces.Box) or len(space.shape) != 1:
-            raise ValueError(
+            raise BadInput(
                 f"{env} has the action space {space}; training needs a one-dimensional Box of real numbers"
             )
         low, high = space.low.astype(np.float64), space.high.astype(np.float64)

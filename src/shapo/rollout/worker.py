@@ -35,6 +35,7 @@ from shapo.rollout.messages import (
 from shapo.rollout.sharing import Shared, share
 from shapo.rollout.task import Costless
 from shapo.types import Batch
+from shapo.words import BadInput
 
 SEEDS = 2_000_000_000
 """Training draws its environment seeds below this number."""
@@ -54,7 +55,7 @@ def die_with(parent: int) -> None:
         raise SystemExit("the parent is gone")
 
 
-class CannotWrap(ValueError):
+class CannotWrap(BadInput):
     """The environment is none that the algorithm can learn in."""
 
 
@@ -160,7 +161,7 @@ def main(pipe: int, memory: int, parent: int) -> None:
     except Exception as error:
         traceback.print_exc()
         refused = isinstance(error, CannotWrap | CannotReplay)
-        if refused or (worker is None and isinstance(error, ValueError)):
+        if refused or (worker is None and isinstance(error, BadInput)):
             failed = Failed(str(error), bad_input=True)
         elif worker:
             failed = Failed(worker.describe(error), bad_input=False)

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
+from shapo.words import BadInput
+
 Array = NDArray[np.floating]
 
 
@@ -56,7 +58,7 @@ def gaussian_shapo_gradient(action: ArrayLike, advantage: ArrayLike, radius: flo
     action, advantage = np.asarray(action, float), np.asarray(advantage, float)
     size = np.linalg.norm(action, axis=-1)
     if not size.all():
-        raise ValueError("action: the worst mean has no direction at the zero action; leave it out")
+        raise BadInput("action: the worst mean has no direction at the zero action; leave it out")
     offset = size + np.where(advantage < 0, -1.0, 1.0) * np.sqrt(2 * radius)
     scale = advantage * (offset / size) * np.exp((size**2 - offset**2) / 2)
     return scale[..., None] * action
@@ -65,14 +67,12 @@ def gaussian_shapo_gradient(action: ArrayLike, advantage: ArrayLike, radius: flo
 def _lower_quantile(alpha: ArrayLike) -> Array:
     alpha = np.asarray(alpha, float)
     if not np.all((alpha > 0) & (alpha < 0.5)):
-        raise ValueError(
-            f"alpha: {alpha} is not a lower tail; give a probability between 0 and 1/2"
-        )
+        raise BadInput(f"alpha: {alpha} is not a lower tail; give a probability between 0 and 1/2")
     return norm.ppf(alpha)
 
 
 def _positive(name: str, value: ArrayLike) -> Array:
     value = np.asarray(value, float)
     if not np.all(value > 0):
-        raise ValueError(f"{name}: {value} is not positive")
+        raise BadInput(f"{name}: {value} is not positive")
     return value

@@ -17,6 +17,7 @@ from shapo.runs.config import BadConfig, config_of
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
 from shapo.runs.history import History, known_mean
+from shapo.words import BadInput
 
 SUFFIX = ".runs.gz"
 ROWS = 100
@@ -28,7 +29,7 @@ GROWING = (
 """What sums up the whole training so far: its last value says it all."""
 KEPT = (
     *GROWING, "reward/episode", "cost/episode", "cost/limit", "cost/p80", "cost/p95", "episode/length",
-    "policy/multiplier", "policy/kl", "policy/kept", "policy/margin", "gradient/cosine", "gradient/kl",
+    "policy/multiplier", "policy/kl", "policy/kept", "gradient/cosine", "gradient/kl",
     "gradient/distance", "gradient/alpha", "time/steps_per_second",
 )  # fmt: skip
 
@@ -36,7 +37,7 @@ KEPT = (
 def write_archive(runs: Sequence[Run], path: Path) -> None:
     """Put finished runs, by name, into one file."""
     if not path.name.endswith(SUFFIX):
-        raise ValueError(f"{path}: an archive's name ends in {SUFFIX}")
+        raise BadInput(f"{path}: an archive's name ends in {SUFFIX}")
     lines = [json.dumps(_packed(run)) for run in sorted(runs, key=lambda run: run.folder.name)]
     text = "".join(f"{line}\n" for line in lines)
     # No time in the header: equal runs make an equal file.

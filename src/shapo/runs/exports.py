@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from shapo.rollout.acting import CLIP
 from shapo.runs.policies import Policy
+from shapo.words import BadInput
 
 if TYPE_CHECKING:
     import onnx
@@ -22,7 +23,7 @@ def to_onnx(policy: Policy) -> "onnx.ModelProto":
     try:
         from onnx import TensorProto, checker, helper, numpy_helper
     except ImportError:
-        raise ValueError(
+        raise BadInput(
             "export needs the package onnx; install it with: pip install 'shapo[export]'"
         ) from None
     steps, arrays = _steps(policy)

@@ -41,7 +41,7 @@ class Policy:
         """The action for a raw observation [O] or for several [n, O]: the mean, or a sample where `rng` is given."""
         obs = np.asarray(obs, np.float32)
         if obs.ndim not in (1, 2) or obs.shape[-1] != self.observation_size:
-            raise ValueError(
+            raise BadInput(
                 f"the policy for {self.env} acts on observations of {self.observation_size} numbers, "
                 f"not on an array of shape {obs.shape}"
             )
@@ -91,17 +91,17 @@ def _policy(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> Policy:
     shapes |= {"mean": (inputs,), "scale": (inputs,), "log_std": (outputs,)}
     shapes |= {"action.offset": (outputs,), "action.factor": (outputs,)}
     if not depth or widths[-1] != outputs:
-        raise ValueError(f"its layers end with {widths[-1]} numbers, its actions have {outputs}")
+        raise BadInput(f"its layers end with {widths[-1]} numbers, its actions have {outputs}")
     for name, shape in shapes.items():
         kind = np.float64 if name.startswith("action.") else np.float32
         if arrays[name].dtype != kind or arrays[name].shape != shape:
             found = f"{arrays[name].dtype}{arrays[name].shape}"
-            raise ValueError(f"{name} is {found}, not {np.dtype(kind)}{shape}")
+            raise BadInput(f"{name} is {found}, not {np.dtype(kind)}{shape}")
         if not np.isfinite(arrays[name]).all():
-            raise ValueError(f"{name} is not finite")
+            raise BadInput(f"{name} is not finite")
     env, wrapper = facts["env"], facts.get("wrapper", "")
     if not (env + wrapper).isprintable():
-        raise ValueError("its names have letters that cannot be printed")
+        raise BadInput("its names have letters that cannot be printed")
     actor = Actor(
         weights=tuple(arrays[f"weight.{i}"] for i in range(depth)),
         biases=tuple(arrays[f"bias.{i}"] for i in range(depth)),

@@ -17,6 +17,7 @@ from shapo.runs.config import read_config
 from shapo.runs.folder import Run
 from shapo.runs.history import History, read_history
 from shapo.runs.integrity import altered, check_inside
+from shapo.words import BadInput
 
 FILES = ("config.json", "progress.csv", "episodes.csv")
 NEEDED = ("iteration", "steps")
@@ -72,7 +73,7 @@ def _candidates(folders: Iterable[str | Path]) -> list[Path]:
     found: dict[Path, Path] = {}
     for root in map(Path, folders):
         if not root.is_dir():
-            raise ValueError(f"{root}: no such folder{_suggestion(root)}")
+            raise BadInput(f"{root}: no such folder{_suggestion(root)}")
         for place, below, files in os.walk(root):
             if any(name in files for name in FILES):
                 below.clear()
@@ -96,20 +97,20 @@ def _read_run(folder: Path) -> Run:
         run = run.now()
         _check(run.history)
     except ValueError as error:
-        raise ValueError(f"failed: {run.failure}" if run.failure else error) from None
+        raise BadInput(f"failed: {run.failure}" if run.failure else error) from None
     if problems := altered(folder):
-        raise ValueError("; ".join(problems))
+        raise BadInput("; ".join(problems))
     return run
 
 
 def _check(history: History) -> None:
     if not history.columns:
-        raise ValueError("progress.csv is missing or empty")
+        raise BadInput("progress.csv is missing or empty")
     for column in NEEDED:
         if np.isnan(history.columns.get(column, np.array([np.nan]))).any():
-            raise ValueError(f"progress.csv: column {column!r} is missing or has gaps")
+            raise BadInput(f"progress.csv: column {column!r} is missing or has gaps")
     if not history.steps:
-        raise ValueError("progress.csv has no finished iteration yet")
+        raise BadInput("progress.csv has no finished iteration yet")
 
 
 def _of_one_version(found: Runs) -> Runs:

@@ -36,7 +36,8 @@ class TensorBoard:
     def __init__(self, folder: Path, first_iteration: int):
         """A resumed run hides what was recorded after its checkpoint."""
         folder.mkdir(exist_ok=True)
-        self._writer = EventsWriter(str(folder / "events"))
+        # Its name has only the second in it, and a run may be continued within one.
+        self._writer = EventsWriter(str(folder / f"events-{first_iteration}"))
         start = SessionLog(status=SessionLog.START)
         self._writer.write_event(Event(step=first_iteration, session_log=start))
 

@@ -10,6 +10,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from shapo.runs.files import Damaged, named_errors
+from shapo.words import BadInput
 
 
 class Extent(NamedTuple):
@@ -56,7 +57,7 @@ class Table:
                 self._write(",".join(self._columns))
             if list(row) != self._columns:
                 changed = ", ".join(sorted(set(row) ^ set(self._columns))) or "their order"
-                raise ValueError(f"{self._path}: the columns changed ({changed})")
+                raise BadInput(f"{self._path}: the columns changed ({changed})")
             self._write(",".join(map(repr, row.values())))
 
     def sync(self) -> Extent:
@@ -93,7 +94,7 @@ def read_columns(path: Path) -> dict[str, list[float]]:
     header, *rows = text[: text.rfind("\n") + 1].splitlines() or [""]
     names = header.split(",") if header else []
     if len(set(names)) < len(names):
-        raise ValueError("a column is there twice")
+        raise BadInput("a column is there twice")
     numbers = np.loadtxt(rows, delimiter=",", comments=None, ndmin=2) if rows else np.empty((0, 0))
     columns = numbers.T.tolist() if rows else [[] for _ in names]
     return dict(zip(names, columns, strict=True))

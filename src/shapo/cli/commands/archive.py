@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
+from shapo.words import BadInput
 
 EXAMPLES = """\
 examples:
@@ -33,6 +34,6 @@ def run(options: argparse.Namespace) -> None:
         if not each.finished:
             print(f"skipped {each.folder}: unfinished")
     if not finished:
-        raise ValueError(f"{' '.join(options.runs)}: no finished run in there")
+        raise BadInput(f"{' '.join(options.runs)}: no finished run in there")
     write_archive(finished, options.out)
     print(f"{len(finished)} runs in {options.out} ({options.out.stat().st_size / 1000:.0f} kB)")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.cli.parsing import Parser
-from shapo.cli.trained import add_env_option
-from shapo.words import at_least_one, whole_number
+from shapo.cli.trained import add_environment_options
+from shapo.words import BadInput, at_least_one, whole_number
 
 EXAMPLES = """\
 examples:
@@ -43,7 +43,7 @@ def describe(parser: Parser) -> None:
         metavar="INT",
         help="cut an episode that goes on for longer [10000]",
     )
-    add_env_option(parser)
+    add_environment_options(parser)
     parser.add_argument("--stochastic", action="store_true", default=False, help="sample actions")
 
 
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     try:
         import imageio.v2 as imageio
     except ImportError:
-        raise ValueError(
+        raise BadInput(
             "play needs the package imageio; install it with: pip install 'shapo[video]'"
         ) from None
     from shapo.evaluate import film, task_of
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
 
     trained = Run.open(options.run)
     policy = trained.policy
-    env = task_of(trained, options.env or None).build(1, options.seed)
+    env = task_of(trained, options.env, options.cost).build(1, options.seed)
     out = options.out if "out" in options else options.run / "episode.mp4"
     settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
     frames = film(
@@ -79,10 +79,10 @@ def run(options: argparse.Namespace) -> None:
         with video:
             ended = _append(video, frames)
         if not unfinished.exists() or not unfinished.stat().st_size:
-            raise ValueError(f"{out}: the film could not be written; try another --size or a .gif")
+            raise BadInput(f"{out}: the film could not be written; try another --size or a .gif")
         unfinished.replace(out)
     except NotImplementedError:
-        raise ValueError(
+        raise BadInput(
             f"{options.env or trained.environment} has no render(), so it cannot be filmed"
         ) from None
     finally:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser, one_of
-from shapo.words import whole_number
+from shapo.words import BadInput, whole_number
 
 EXAMPLES = """\
 examples:
@@ -59,9 +59,9 @@ def add_engine_options(parser: Parser) -> None:
 def check_engine_options(options: argparse.Namespace) -> None:
     """Refuse what would be ignored."""
     if options.address is not None and options.engine != "ray":
-        raise ValueError("--address is a Ray cluster's; add --engine ray")
+        raise BadInput("--address is a Ray cluster's; add --engine ray")
     if options.parallel is not None and options.engine == "ray":
-        raise ValueError("--parallel is for this machine; a Ray cluster knows how many CPUs it has")
+        raise BadInput("--parallel is for this machine; a Ray cluster knows how many CPUs it has")
 
 
 def run(options: argparse.Namespace) -> None:

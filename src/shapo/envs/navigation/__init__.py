@@ -4,6 +4,7 @@ import difflib
 from typing import TYPE_CHECKING, Literal
 
 from shapo.envs.navigation.tasks import TASKS, Task
+from shapo.words import BadInput
 
 if TYPE_CHECKING:
     from shapo.envs.navigation.env import Navigation
@@ -21,5 +22,5 @@ def make(
     if id not in TASKS:
         near = difflib.get_close_matches(id, TASKS, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise ValueError(f"unknown navigation task {id!r}{hint}")
+        raise BadInput(f"unknown navigation task {id!r}{hint}")
     return Navigation(TASKS[id], num_envs, seed, physics)

@@ -14,6 +14,7 @@ from shapo.envs.navigation.scene import Scene
 from shapo.envs.navigation.state import LIDAR_BINS, NUM_SENSORS, allocate, observation_size
 from shapo.envs.navigation.tasks import Task
 from shapo.envs.protocol import Step
+from shapo.words import BadInput
 
 PhysicsChoice = Literal["hybrid", "mujoco"]
 
@@ -28,9 +29,9 @@ class Navigation:
 
     def __init__(self, task: Task, num_envs: int, seed: int = 0, physics: PhysicsChoice = "hybrid"):
         if num_envs < 1:
-            raise ValueError(f"{task.id}: num_envs must be at least 1, got {num_envs}")
+            raise BadInput(f"{task.id}: num_envs must be at least 1, got {num_envs}")
         if physics not in ("hybrid", "mujoco"):
-            raise ValueError(f'{task.id}: physics must be "hybrid" or "mujoco", got {physics!r}')
+            raise BadInput(f'{task.id}: physics must be "hybrid" or "mujoco", got {physics!r}')
         self.id = task.id
         self.task = task
         self.num_envs = num_envs
@@ -54,7 +55,7 @@ class Navigation:
     def reset(self, seed: int) -> NDArray[np.float64]:
         """Begin new episodes; environment i draws everything from `RandomState(seed + i)`, as the original does."""
         if not 0 <= seed <= 2**32 - self.num_envs:
-            raise ValueError(f"{self.id}: seed must be in 0 .. 2**32 - num_envs, got {seed}")
+            raise BadInput(f"{self.id}: seed must be in 0 .. 2**32 - num_envs, got {seed}")
         for i in range(self.num_envs):
             stream.start(seed + i, self._state.words[i])
         self._touching[:] = False
@@ -68,13 +69,14 @@ class Navigation:
         """Apply `action` [n, 2]: forward and turn (Point), left and right wheel (Car), within [-1, 1]."""
         n = self.num_envs
         if np.shape(action) != (n, 2):
-            raise ValueError(f"{self.id}: actions must have shape ({n}, 2), got {np.shape(action)}")
+            raise BadInput(f"{self.id}: actions must have shape ({n}, 2), got {np.shape(action)}")
         actions, state, rules = self._actions, self._state, self.rules
         actions[...] = action  # whatever its type, compiled code meets but one
-        count = batch.advance(rules, state, actions, self._matters, self._near, self._touching)
+        advance = batch.advance_points if rules.point else batch.advance_cars
+        count = advance(rules, state, actions, self._matters, self._near, self._touching)
         if count < 0:
             i = -1 - count
-            raise ValueError(
+            raise BadInput(
                 f"{self.id}: the action of environment {i} is not finite ({actions[i]}); "
                 "has the policy diverged?"
             )
@@ -118,13 +120,13 @@ class Navigation:
         """Continue from `get_state()`'s answer, bit for bit, and return the observations to act on."""
         for name, array in self._state._asdict().items():
             if name not in state:
-                raise ValueError(f"{self.id}: state lacks {name!r}")
+                raise BadInput(f"{self.id}: state lacks {name!r}")
             if np.shape(state[name]) != array.shape:
-                raise ValueError(
+                raise BadInput(
                     f"{self.id}: state[{name!r}] must have shape {array.shape}, got {np.shape(state[name])}"
                 )
         if np.any((state["steps"] < 0) | (state["steps"] >= self.horizon)):
-            raise ValueError(f"{self.id}: state['steps'] must be in 0 .. {self.horizon - 1}")
+            raise BadInput(f"{self.id}: state['steps'] must be in 0 .. {self.horizon - 1}")
         for name, array in self._state._asdict().items():
             array[...] = state[name]
         self._touching[:] = False

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.envs.navigation.compiled import copy, entry, fill, inner
+from shapo.envs.navigation.rotations import rotation
 from shapo.envs.navigation.state import LOOSE, ON_COURSE, RESTING
 
 SLOW = 5e-9  # m/s and rad/s: a body that is slower is stopped; half of the error that is allowed
@@ -122,21 +123,6 @@ def _store_body(rules, state, i, b, qpos, qvel, leans):
         state.status[i, b] = LOOSE
 
 
-@inner
-def _rotation(quaternion, matrix):
-    """Write a quaternion as a rotation matrix, row by row."""
-    w, x, y, z = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
-    matrix[0] = 1 - 2 * (y * y + z * z)
-    matrix[1] = 2 * (x * y - w * z)
-    matrix[2] = 2 * (x * z + w * y)
-    matrix[3] = 2 * (x * y + w * z)
-    matrix[4] = 1 - 2 * (x * x + z * z)
-    matrix[5] = 2 * (y * z - w * x)
-    matrix[6] = 2 * (x * z - w * y)
-    matrix[7] = 2 * (y * z + w * x)
-    matrix[8] = 1 - 2 * (x * x + y * y)
-
-
 @entry
 def read_sensors(data, sensors):
     """Copy MuJoCo's sensor readings; the Car's rear ball is observed as a matrix."""
@@ -144,7 +130,7 @@ def read_sensors(data, sensors):
         copy(data, sensors)
     else:
         copy(data, sensors[:15])
-        _rotation(data[15:], sensors[15:])
+        rotation(data[15:], sensors[15:])
 
 
 @entry

@@ -78,4 +78,4 @@ def needs_mujoco(rules, state, i, matters):
         fill(True, matters)
     elif in_reach or loose:
         _spread(rules, state, i, matters)
-    return in_reach or loose or not rules.point
+    return in_reach or loose

@@ -19,7 +19,7 @@ from shapo.experiments.figures.figure import (
 )
 from shapo.experiments.figures.registry import FIGURES
 from shapo.runs.reading import Runs, read_runs
-from shapo.words import nearest, printable
+from shapo.words import BadInput, nearest, printable
 
 
 class NothingToDraw(Exception):
@@ -152,5 +152,5 @@ def _chosen(names: Sequence[str]) -> list[Figure]:
     for name in names:
         if name not in FIGURES:
             hint = nearest(name, FIGURES) or "; `shapo figure list` shows them all"
-            raise ValueError(f"no figure is called {name!r}{hint}")
+            raise BadInput(f"no figure is called {name!r}{hint}")
     return [FIGURES[name] for name in names]

@@ -18,6 +18,7 @@ from shapo.experiment import Experiment
 from shapo.experiments.sweep.engine import Failure
 from shapo.runs.folder import RunInUse
 from shapo.training import train
+from shapo.words import BadInput
 
 
 def order(experiment: Experiment, folder: Path, import_path: Sequence[str]) -> str:
@@ -54,8 +55,8 @@ def main() -> None:
 
 def _failure(error: Exception) -> Failure:
     text = " ".join(str(error).split())
-    ours = isinstance(error, ValueError) or type(error).__module__.startswith("shapo.")
-    bad_input = isinstance(error, ValueError) and not isinstance(error, RunInUse)
+    ours = isinstance(error, BadInput) or type(error).__module__.startswith("shapo.")
+    bad_input = isinstance(error, BadInput) and not isinstance(error, RunInUse)
     return Failure(
         text if ours else f"{type(error).__name__}: {text}", "bad input" if bad_input else "error"
     )

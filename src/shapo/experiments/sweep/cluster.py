@@ -25,6 +25,7 @@ from shapo.experiments.sweep.modules import sources
 from shapo.experiments.sweep.plan import Job
 from shapo.experiments.sweep.process import GRACE, RunProcess
 from shapo.runs.folder import RunInUse, held
+from shapo.words import BadInput
 
 SECONDS_BETWEEN_UPDATES = 1.0
 CLEANING = 10.0
@@ -33,7 +34,7 @@ PLACE = "{folder}"
 """Stands for the run's folder in a reason, because the driver's is another than the node's."""
 
 
-class NoCluster(ValueError):
+class NoCluster(BadInput):
     """Ray is not installed, or there is no cluster at the address."""
 
 
@@ -146,7 +147,7 @@ class Cluster:
         order = Order(
             job.experiment,
             mirror.needed_to_continue(job.folder),
-            sources(job.experiment.env),
+            sources(job.experiment),
             importlib.metadata.version("shapo"),
         )
         self._running[task.remote(order)] = job

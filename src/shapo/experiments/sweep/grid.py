@@ -21,14 +21,14 @@ import yaml
 
 from shapo.experiment import Experiment
 from shapo.experiment.choices import kinds
-from shapo.words import nearest, real_number, whole_number
+from shapo.words import BadInput, nearest, real_number, whole_number
 
 KINDS = kinds(Experiment)
 FIELDS = tuple(KINDS)
 KEYS = (*FIELDS, "seeds", "base", "runs")
 
 
-class BadGrid(ValueError):
+class BadGrid(BadInput):
     """A description of a sweep that makes no sense; the message names the place and the cure."""
 
 

@@ -16,6 +16,7 @@ from shapo.experiments.sweep.plan import Job, Plan, plan
 from shapo.experiments.sweep.screen import Screen, plan_table, screen, summary
 from shapo.rollout.processes import available_cores
 from shapo.runs.files import write_atomically
+from shapo.words import BadInput
 
 ENGINES = ("local", "ray")
 ATTEMPTS = {"bad input": 1, "error": 2, "lost": 10}
@@ -31,7 +32,7 @@ class Outcome(NamedTuple):
     failed: list[tuple[Job, Failure]]
 
 
-class SweepInUse(ValueError):
+class SweepInUse(BadInput):
     """Another sweep is running in the folder."""
 
 
@@ -52,9 +53,9 @@ def run(
         parallel: Cores that the local engine uses; None for all.
     """
     if engine not in ENGINES:
-        raise ValueError(f"unknown engine {engine!r}; use {' or '.join(ENGINES)}")
+        raise BadInput(f"unknown engine {engine!r}; use {' or '.join(ENGINES)}")
     if parallel is not None and parallel < 1:
-        raise ValueError(f"parallel is {parallel}; at least one run at a time is needed")
+        raise BadInput(f"parallel is {parallel}; at least one run at a time is needed")
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     with _alone_in(out):

@@ -1,0 +1,42 @@
+"""What people read, and the one kind of error that is their own."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from shapo.experiments.sweep.child import _failure
+from shapo.runs.folder import RunInUse
+from shapo.words import BadInput, printable
+
+SOURCE = Path(__file__).parents[1] / "src" / "shapo"
+LIBRARY = ("types.py", "collector.py")
+"""Where a ValueError means what it means in any library: a batch that is none."""
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.stem)
+def test_bad_input_is_raised_on_purpose(path):
+    """A plain ValueError of ours could not be told from one of NumPy's, which is a fault and tried again."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        raised = node.exc if isinstance(node, ast.Raise) else None
+        name = raised.func if isinstance(raised, ast.Call) else raised
+        plain = isinstance(name, ast.Name) and name.id == "ValueError"
+        assert not plain or path.name in LIBRARY, f"{path}:{node.lineno}: raise BadInput"
+
+
+@pytest.mark.parametrize(
+    "error, text, kind",
+    [
+        (BadInput("seed is x"), "seed is x", "bad input"),
+        (ValueError("cannot reshape"), "ValueError: cannot reshape", "error"),
+        (RunInUse("in use"), "in use", "error"),
+    ],
+)
+def test_a_sweep_tries_again_what_may_go_well(error, text, kind):
+    assert _failure(error) == (text, kind)
+
+
+def test_what_steers_a_terminal_is_spelled_out():
+    assert printable("a\x1b[31mb\r\n") == "a\\x1b[31mb\\r\\n"
+    assert printable("Sauté · ½ λ") == "Sauté · ½ λ"
+    assert printable("\udcff\u202e") == "\\udcff\\u202e"
