@@ -147,11 +147,14 @@ class Adam:
         return m / (np.sqrt(v) + 1e-8)
 
 
-def ppo(rule, theta, data, orders, *, rate, clip, stop_kl, adam):
-    """Passes over minibatches until the policy has moved `stop_kl`; orders[epoch] are the rows of each minibatch."""
+def ppo(rule, theta, data, orders, *, rate, clip, stop_kl, adam, watched=slice(None)):
+    """Passes over minibatches until the policy has moved `stop_kl` where it is watched.
+
+    orders[epoch] are the rows of each minibatch.
+    """
     start, kl, epochs = theta, 0.0, 0
     while epochs < len(orders) and kl <= stop_kl:
         for rows in orders[epochs]:
             theta = theta - rate * adam.direction(rule.grads(theta, data[rows], clip))
-        kl, epochs = rule.net.kl(start, theta, data.obs), epochs + 1
-    return theta, kl, epochs
+        kl, epochs = rule.net.kl(start, theta, data.obs[watched]), epochs + 1
+    return theta, rule.net.kl(start, theta, data.obs), epochs

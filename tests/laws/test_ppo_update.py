@@ -9,10 +9,13 @@ import pytest
 from problems import ACT, KEY, OBS, data, flat, orders, policy, progress, samples
 
 from shapo.algorithms import ppo
+from shapo.rules.epochs import WATCHED
 from shapo.rules.gradients import Plain, Sam, Shapo
-from shapo.rules.steps import FisherSolver
+from shapo.rules.steps import SKETCH_STATES, FisherSolver, thinned
 
 HIDDEN, ROWS, SIZE = (6, 5), 150, 32
+LARGE = SKETCH_STATES * WATCHED
+"""Rows of which only a few are watched."""
 NET = oracle.Mlp(OBS, *HIDDEN, ACT)
 RATE, REMAINING, CLIP, MAX_NORM = 0.02, 0.8, 0.1, 0.4
 RULES = {
@@ -26,10 +29,10 @@ pytestmark = pytest.mark.xdist_group("ppo")
 
 
 @functools.cache
-def both(rule, epochs=2, stop_kl=1.0):
+def both(rule, epochs=2, stop_kl=1.0, size=ROWS):
     """Parameters, Adam's memory, KL and epochs: as the library finds them, and by hand; and the Adam that did it."""
     params = policy(hidden=HIDDEN)
-    rows = samples(params, rows=ROWS)
+    rows = samples(params, rows=size)
     gradient, by_hand = RULES[rule]
     algorithm = ppo(
         gradient=gradient, rate=RATE, clip=CLIP, epochs=epochs, minibatch=SIZE, stop_kl=stop_kl,
@@ -45,8 +48,8 @@ def both(rule, epochs=2, stop_kl=1.0):
 
     adam = oracle.Adam(theta.size, MAX_NORM)
     theta, kl, epochs = oracle.ppo(
-        by_hand, theta, data(rows), orders(ROWS, SIZE, epochs),
-        rate=RATE * REMAINING, clip=CLIP, stop_kl=stop_kl, adam=adam,
+        by_hand, theta, data(rows), orders(size, SIZE, epochs), rate=RATE * REMAINING, clip=CLIP,
+        stop_kl=stop_kl, adam=adam, watched=thinned(size, WATCHED if size == LARGE else 1),
     )  # fmt: skip
     return found, (theta, adam.m, adam.v, kl, epochs), adam
 
@@ -87,3 +90,15 @@ def test_the_epoch_that_moved_too_far_is_the_last():
     found, expected, _ = both("plain", epochs=6, stop_kl=0.99 * kl)
     equal(found, expected)
     assert expected[-1] == 2
+
+
+def test_in_a_large_batch_a_few_states_decide_when_to_stop():
+    """At a threshold between the KL of a few and that of all, the few are followed."""
+    found, (theta, _, _, kl, _), _ = both("plain", epochs=1, size=LARGE)
+    params = policy(hidden=HIDDEN)
+    obs = data(samples(params, rows=LARGE)).obs[thinned(LARGE, WATCHED)]
+    watched = NET.kl(np.asarray(flat(params)), theta, obs)
+    assert 0.01 < abs(watched / kl - 1) < 0.1
+    found, expected, _ = both("plain", stop_kl=(watched + kl) / 2, size=LARGE)
+    equal(found, expected)
+    assert expected[-1] == (2 if watched < kl else 1)
