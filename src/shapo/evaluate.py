@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.envs.protocol import BatchEnv, Wrapper
-from shapo.experiment.extensions import parse, resolve
+from shapo.experiment.extensions import CUSTOM, is_custom, make, parse, require_named
 from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.folder import Run
 from shapo.runs.policies import Policy
@@ -58,19 +58,21 @@ class Evaluation(NamedTuple):
         }
 
 
-def task_of(run: Run, env: EnvFactory | str | None = None) -> Task:
-    """The environment in which a run was trained, as its algorithm wanted it; or another, as name or object.
+def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = None) -> Task:
+    """The environment in which a run was trained, as its algorithm wanted it; or another, by name or as an object.
 
-    A folder may come from anywhere, so the code that it names is used only if the user names it, too.
+    A folder may come from anywhere: what it calls `module:factory` is used only if the user gives the same name.
     """
-    if env is None and ":" in run.experiment.env:
+    named = {"env": env if isinstance(env, str) else None, "cost": cost}
+    experiment = run.experiment.replace(**{key: name for key, name in named.items() if name})
+    if env is None and is_custom(experiment.env):
         raise BadInput(
-            f"{run.folder} was trained on an environment of its own, {run.experiment.env}; if it is yours, name it: "
-            "--env module:factory, looked for where the command is given, or task_of(run, env) in Python"
+            f"{run.folder} was trained on a Python object, {experiment.env.removeprefix(CUSTOM)}: name an environment "
+            "with --env, or pass the object in Python, shapo.evaluate.task_of(run, env)"
         )
-    named = isinstance(env, str)
-    experiment = run.experiment.replace(env=env) if named else run.experiment
-    return Task(experiment, None if named else env, _wrapper(run.policy))
+    used = ("cost",) if callable(env) else ("env", "cost")
+    require_named({name: getattr(experiment, name) for name in used})
+    return Task(experiment, env if callable(env) else None, _wrapper(run.policy))
 
 
 def _wrapper(policy: Policy) -> Wrapper | None:
@@ -82,10 +84,7 @@ def _wrapper(policy: Policy) -> Wrapper | None:
             f"the policy for {policy.env} acts in an environment changed by {policy.wrapper}: evaluate it in Python, "
             "with an environment of that kind"
         )
-    try:
-        return resolve(name)(**name.keywords)
-    except TypeError as error:
-        raise BadInput(f"the policy for {policy.env}: {policy.wrapper}: {error}") from None
+    return make(str(name))
 
 
 def evaluate(

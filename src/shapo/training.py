@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from shapo.envs.registry import canonical
 from shapo.experiment import Experiment
-from shapo.experiment.extensions import CUSTOM, code_in, is_custom, name_of
+from shapo.experiment.describing import name_of
+from shapo.experiment.extensions import CUSTOM, IN_ALGO, code_in, is_custom, require_named
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.checkpoints import Checkpoint
@@ -38,9 +39,6 @@ from shapo.words import BadInput, folder_name
 
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
-
-IN_ALGO = f"{CUSTOM}in algo"
-"""The gradient rule of a run whose algorithm was passed as a Python object, which has its own."""
 
 MakeRecorders = Callable[[Run, int], list[Recorder]]
 """Given the run and the first iteration that will be recorded."""
@@ -76,7 +74,7 @@ def tensorboard(run: Run, first_iteration: int) -> list[Recorder]:
 
 def how_to_continue(folder: Path, experiment: Experiment) -> str:
     """The command for a run, with the names of code that no folder has imported by itself."""
-    code = code_in(dataclasses.asdict(experiment))
+    code = code_in(experiment.names())
     options = [f" --{name.replace('_', '-')} {shlex.quote(value)}" for name, value in code.items()]
     return f"shapo train --resume {folder}{''.join(options)}"
 
@@ -111,6 +109,8 @@ def train(
     if resume:
         run = Run.open(folder)
         run.require_same(experiment, {})
+        # Its own may be equal, but has names that only a file gives.
+        run = dataclasses.replace(run, experiment=experiment)
     else:
         if env is None:
             canonical(experiment.env)
@@ -153,6 +153,7 @@ def _as_it_is(
             raise BadInput(
                 f"{argument} was a Python object, {described}: pass the same again, shapo.train(…, {argument}=…)"
             )
+    require_named(experiment.names())
     return experiment
 
 

@@ -128,8 +128,10 @@ def test_every_choice_of_an_experiment_is_an_option():
     for name, value in different.items():
         values = value if isinstance(value, tuple) else (value,)
         words += [f"--{name.replace('_', '-')}", *map(str, values)]
-    different |= {"algo": "cpo", "gradient": "sam", "critic_gradient": "sam", "schedule": "alpha"}
-    for name in ("algo", "gradient", "critic_gradient", "schedule"):
+    different |= {
+        "algo": "cpo", "gradient": "m:Rule(x=1)", "critic_gradient": "sam", "schedule": "alpha", "cost": "m:f",
+    }  # fmt: skip
+    for name in ("algo", "gradient", "critic_gradient", "schedule", "cost"):
         words[words.index(f"--{name.replace('_', '-')}") + 1] = different[name]
     assert experiment_choices(parser.parse_args(words)) == different
     assert experiment_choices(parser.parse_args([])) == {}
@@ -179,9 +181,8 @@ def test_train_prints_pairs_when_nobody_watches(run):
 
 def test_resume_refuses_a_changed_choice(capsys, run, monkeypatch):
     monkeypatch.chdir(HERE)
-    code, _, error = shapo(
-        capsys, "train", "--resume", run[0], "--env", "toy_env:Toy", "--radius", "0.5"
-    )
+    words = ["train", "--resume", run[0], "--env", "toy_env:Toy", "--radius", "0.5"]
+    code, _, error = shapo(capsys, *words)
     assert code == 2 and "radius is 0.01 in the run, 0.5 was asked for" in error
 
 
@@ -205,16 +206,16 @@ def test_one_episode_is_still_json(capsys, run, monkeypatch):
     assert strict["mean action"]["return_error"] is None
 
 
-@pytest.mark.parametrize("command", ["evaluate", "play"])
+@pytest.mark.parametrize("command", ["evaluate", "play", "train --resume"])
 def test_the_code_that_a_folder_names_is_not_imported_unless_asked(
     capsys, tmp_path, monkeypatch, command
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "trap.py").write_text("raise SystemExit('the folder was believed')")
     folder = hostile.write_run(tmp_path / "run", hostile.EXPERIMENT.replace(env="trap:Toy"))
-    code, out, error = shapo(capsys, command, folder)
+    code, out, error = shapo(capsys, *command.split(), folder)
     assert code == 2 and not out and error.count("\n") == 1
-    assert "an environment of its own, trap:Toy" in error and "--env module:factory" in error
+    assert "this run uses trap:Toy; add --env trap:Toy to say that you trust it" in error
     assert "trap" not in sys.modules
 
 
@@ -228,8 +229,9 @@ def test_runs_of_your_own_classes_are_found_again(capsys, tmp_path, monkeypatch)
     words[3] = "toy_env:Slow"
     out = shapo(capsys, *words)[1]
     assert out.startswith("toy_env:Slow (trained on toy_env:Toy), 2 episodes each")
-    again = ["train", "--resume", folder, "--env", "toy_env:Toy"]
-    assert shapo(capsys, *again)[:2] == (0, f"run={folder}\n")
+    assert shapo(capsys, "train", "--resume", folder)[0] == 2
+    words = ["train", "--resume", folder, "--env", "toy_env:Toy"]
+    assert shapo(capsys, *words)[:2] == (0, f"run={folder}\n")
 
 
 def test_play(capsys, run, monkeypatch, tmp_path):

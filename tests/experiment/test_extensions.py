@@ -7,7 +7,17 @@ import pytest
 import toy_env
 
 from shapo.envs.saute import Budget
-from shapo.experiment.extensions import Name, described, is_custom, name_of, parse, resolve
+from shapo.experiment.describing import described, name_of
+from shapo.experiment.extensions import (
+    IN_ALGO,
+    Recorded,
+    is_custom,
+    load,
+    make,
+    parse,
+    require_named,
+    spelled,
+)
 
 
 @dataclass(frozen=True)
@@ -32,13 +42,12 @@ class Outer:
     ],
 )  # fmt: skip
 def test_what_can_be_imported_has_a_name_that_leads_back(thing, name):
-    assert name_of(thing) == name
-    module, path, keywords = parse(name)
-    found = resolve(Name(module, path, {}))
+    assert name_of(thing) == name == spelled(name)
+    found = load(name)
     if isinstance(thing, functools.partial):
-        assert (found, keywords) == (thing.func, thing.keywords)
+        assert (found.func, found.keywords) == (thing.func, thing.keywords)
     else:
-        assert (found(**keywords) if keywords else found) == thing
+        assert (found() if parse(name).keywords else found) == thing
 
 
 def local():
@@ -95,8 +104,39 @@ def test_only_literals_may_stand_in_brackets(text):
 
 @pytest.mark.parametrize(
     "text, complaint",
-    [("nowhere:Maze", "cannot import nowhere"), ("toy_env:Maze", "there is no Maze in toy_env")],
+    [
+        ("nowhere:Maze", "nowhere:Maze: cannot import nowhere"),
+        ("toy_env:Maze", "toy_env:Maze: there is no Maze in toy_env"),
+        ("toy_env:Toy.id", "toy_env:Toy.id: Toy.id is a str; it cannot be called"),
+        ("Maze", "Maze: write it as module:factory"),
+        (Recorded("toy_env:Toy"), "toy_env:Toy is named by a file only"),
+    ],
 )
 def test_a_name_that_leads_nowhere_is_said_to(text, complaint):
     with pytest.raises(ValueError, match=complaint):
-        resolve(parse(text))
+        load(text)
+
+
+def test_a_factory_is_given_what_it_asks_for():
+    assert make(f"{__name__}:Rule(radius=1)", trials=5, gradient="not asked for") == Rule(1, 5)
+    assert make(f"{__name__}:Rule( radius = 1,)") == Rule(1)
+    with pytest.raises(ValueError, match=r"Rule: missing a required argument: 'radius'"):
+        make(f"{__name__}:Rule")
+    with pytest.raises(ValueError, match=r"Rule\(radius=1, size=3\): got an unexpected keyword"):
+        make(f"{__name__}:Rule(radius=1, size=3)")
+
+
+def test_one_name_is_written_in_one_way():
+    assert spelled("m:f( a = 1,b='x' )") == spelled('m:f(a=1, b="x")') == "m:f(a=1, b='x')"
+    assert spelled("m:f()") == "m:f" and spelled("Ant-v4") == "Ant-v4"
+    assert isinstance(spelled(Recorded("m:f()")), Recorded)
+
+
+def test_what_only_a_file_names_is_not_trusted():
+    require_named({"gradient": "m:Rule", "env": Recorded("Ant-v4"), "algo": Recorded(IN_ALGO)})
+    with pytest.raises(ValueError, match="uses m:Rule; add --critic-gradient m:Rule to say that"):
+        require_named({"critic_gradient": Recorded("m:Rule")})
+    with pytest.raises(ValueError, match=r"add --algo 'm:f\(x=1\)' to say"):
+        require_named({"algo": Recorded("m:f(x=1)")})
+    with pytest.raises(ValueError, match="add --env m:Their-v0"):  # Gymnasium would import m
+        require_named({"env": Recorded("m:Their-v0")})

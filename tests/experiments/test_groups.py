@@ -61,6 +61,15 @@ def test_ones_own_environment_is_not_the_one_it_replaced(tmp_path):
     assert comparison.env == "tasks:pendulum"
 
 
+def test_a_rule_of_ones_own_is_compared_like_one_of_ours(tmp_path):
+    for rule in ("plain", "sam", "my_rules:LookAhead(radius=0.1)", "my_rules:LookAhead"):
+        write_run(tmp_path / rule, SHORT.replace(gradient=rule))
+    assert [c.label for c in comparisons(groups_in(tmp_path)).made] == [
+        f"trpo-pid · {rule} − trpo-pid · plain"
+        for rule in ("my_rules:LookAhead", "my_rules:LookAhead(radius=0.1)", "sam")
+    ]
+
+
 def test_comparison_is_paired_by_seed(tmp_path):
     for seed in range(4):
         write_run(tmp_path / f"plain{seed}", SHORT.replace(seed=seed), skill=1 + 0.1 * seed)

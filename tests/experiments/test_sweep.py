@@ -249,13 +249,20 @@ def _contents(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
 
 
-def test_own_modules_travel_and_installed_ones_do_not():
-    (part,) = sources("toy_env:Toy").parts
-    assert part.path == "toy_env.py" and part.content == (TESTS / "toy_env.py").read_bytes()
-    assert sources("numpy:zeros").parts == sources("json:loads").parts == []
-    assert sources("SafetyPointGoal1-v0").parts == sources("no_such_module:X").parts == []
-    package = {part.path for part in sources("shapo.envs:Saute").parts}
-    assert {"shapo/__init__.py", "shapo/envs/saute.py"} <= package
+def test_own_modules_travel_and_installed_ones_do_not(tmp_path, monkeypatch):
+    (tmp_path / "my_rules.py").write_text("class Rule: pass")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def travel(**names):
+        return {part.path: part.content for part in sources(TINY.replace(**names)).parts}
+
+    toy = {"toy_env.py": (TESTS / "toy_env.py").read_bytes()}
+    assert travel() == travel(env="toy_env:Toy(horizon=3)", cost="toy_env:Slow") == toy
+    assert travel(gradient="my_rules:Rule(x=1)").keys() == {"toy_env.py", "my_rules.py"}
+    assert travel(env="Ant-v4") == travel(env="no_such_module:X") == {}
+    assert travel(env="Ant-v4", gradient="numpy:zeros", algo="json:loads") == {}
+    package = travel(env="shapo.envs:Saute")
+    assert {"shapo/__init__.py", "shapo/envs/saute.py"} <= package.keys()
 
 
 def test_real_processes_train_and_fail_as_one_would_alone(tmp_path, monkeypatch):

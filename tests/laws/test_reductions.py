@@ -6,6 +6,7 @@ iteration), not by building another algorithm.
 """
 
 import typing
+from dataclasses import dataclass, replace
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,6 +18,7 @@ from shapo.algorithms.cpo import BOUND, RECOVERY
 from shapo.experiment import Algo, Experiment, GradientRule
 from shapo.learning import recipes
 from shapo.rules.multipliers import Pid
+from shapo.rules.objectives import Switching
 from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha
 
 NAMES = typing.get_args(Algo)
@@ -51,10 +53,14 @@ every_rule = pytest.mark.parametrize(
 )
 
 
-def update(experiment, episode_cost=(5.0,), iteration=NOW, params=None, rows=None):
+def update(experiment, **situation):
+    return update_with(recipes.algorithm(experiment, ACT), **situation)
+
+
+def update_with(algorithm, episode_cost=(5.0,), iteration=NOW, params=None, rows=None):
     params = policy() if params is None else params
     rows = samples(params) if rows is None else rows
-    algorithm = compiled(recipes.algorithm(experiment, ACT))
+    algorithm = compiled(algorithm)
     now = progress(episode_cost, iteration=iteration)
     return algorithm.update(params, algorithm.init(params), rows, now, KEY)
 
@@ -126,6 +132,45 @@ def test_a_little_above_the_limit_cpo_still_climbs_reward_and_the_published_one_
     released, _, metrics = run("cpo-as-released", "plain", **little)
     assert metrics["policy/case"] == RECOVERY
     same(released, run("cpo-as-released", "plain", **ABOVE)[0])
+
+
+@dataclass(frozen=True)
+class Falling:
+    """value / (iteration + 1)."""
+
+    value: float
+
+    def __call__(self, progress):
+        return self.value / (progress.iteration + 1)
+
+
+def scheduled(rule, *names, **others):
+    return replace(rule, **{name: Falling(getattr(rule, name)) for name in names}, **others)
+
+
+@pytest.mark.parametrize(
+    "name, rule",
+    [
+        pytest.param(name, rule, marks=pytest.mark.xdist_group(rule))
+        for name, rule in (("trpo", "sam"), ("cpo", "plain"), ("ppo", "plain"))
+    ],
+)
+def test_a_schedule_is_its_number_of_the_moment(name, rule):
+    built = recipes.algorithm(EXPERIMENT.replace(algo=name, gradient=rule), ACT)
+    match name:
+        case "trpo":
+            step = scheduled(built.step, "radius", gradient=scheduled(built.step.gradient, "rho"))
+            built = replace(built, step=step)
+        case "cpo":
+            built = scheduled(built, "radius")
+        case "ppo":
+            built = replace(built, step=scheduled(built.step, "rate", "clip", "stop_kl"))
+    same(update_with(built)[0], run(name, rule)[0])
+
+
+def test_a_tolerance_may_be_scheduled():
+    switching = Switching((LIMIT,), Falling(6.0))
+    np.testing.assert_allclose(switching.update(None, progress((5.0,), iteration=1)), 5 - LIMIT - 3)
 
 
 def test_pid_without_p_and_d_is_a_clipped_integral():

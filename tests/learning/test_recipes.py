@@ -2,10 +2,16 @@
 
 import itertools
 
+import pytest
+from own_rules import LookAhead
+
+from shapo.algorithms import trpo
 from shapo.envs.saute import Budget
 from shapo.experiment import Algo, Experiment, GradientRule, names
 from shapo.experiment.choices import Kind, kinds
+from shapo.experiment.extensions import IN_ALGO, Recorded
 from shapo.learning import recipes
+from shapo.rules.gradients import Shapo
 
 
 def another(value, kind: Kind):
@@ -37,3 +43,49 @@ def test_only_saute_wants_an_environment_of_its_own_and_a_budget_for_each_cost()
         limits = (3.0, 4.0) if algo in names.SAUTE else (3.0,)
         wanted = recipes.algorithm(Experiment(algo=algo, cost_limit=limits), 2).environment
         assert wanted == (Budget(limits, 0.9999, -0.2) if algo in names.SAUTE else None)
+
+
+class TestYourOwn:
+    """Whatever has a name of ours may be yours."""
+
+    rule = Experiment(algo="trpo", gradient="own_rules:LookAhead(radius=0.1)")
+
+    def test_gradient_rule(self):
+        step = recipes.algorithm(self.rule, 2).step
+        assert step.gradient == LookAhead(0.1) and step.radius == 0.01 * 2
+        both = self.rule.replace(algo="cpo", critic_gradient="own_rules:LookAhead")
+        assert recipes.algorithm(both, 2).cost_gradient == LookAhead(0.1)
+        assert recipes.critics(both).gradient == LookAhead()
+
+    def test_algorithm(self):
+        bold = self.rule.replace(algo="own_rules:bold(radius=0.3)")
+        assert recipes.algorithm(bold, 2) == trpo(radius=0.3, gradient=LookAhead(0.1))
+        library = Experiment(algo="shapo.algorithms:crpo(tolerance=1.0)", cost_limit=(7.0,))
+        assert recipes.algorithm(library, 2).objective.cost_limit == (7.0,)
+        in_algo = self.rule.replace(algo="own_rules:timid", gradient=IN_ALGO)
+        assert recipes.algorithm(in_algo, 2) == trpo(radius=1e-3)
+
+    def test_schedule(self):
+        mine = Experiment(gradient="shapo", schedule="own_rules:when_needed(radius=0.5)")
+        rule = recipes.gradient(mine, 2)
+        assert isinstance(rule, Shapo) and callable(rule.radius)
+        assert {"pessimism", "alpha"} <= mine.idle().keys()
+
+    @pytest.mark.parametrize(
+        "choices, complaint",
+        [
+            ({"gradient": "own_rules:Nothing"}, "there is no Nothing in own_rules"),
+            ({"gradient": "own_rules:NOT_A_FACTORY"}, "is a int; it cannot be called"),
+            ({"gradient": "builtins:int"}, "builtins:int: no signature found"),
+            ({"gradient": "own_rules:nothing"}, "returned a NoneType, which is no gradient rule"),
+            (
+                {"algo": "own_rules:LookAhead", "gradient": "plain"},
+                "returned a LookAhead, which is no algorithm",
+            ),
+            ({"algo": "own_rules:timid"}, "own_rules:timid takes no gradient rule; leave --grad"),
+            ({"gradient": Recorded("own_rules:LookAhead")}, "is named by a file only"),
+        ],
+    )
+    def test_what_is_none_is_said(self, choices, complaint):
+        with pytest.raises(ValueError, match=complaint):
+            recipes.algorithm(self.rule.replace(**choices), 2)

@@ -1,49 +1,49 @@
-"""Environments as an experiment wants them: what is done about those that say nothing of cost."""
-
-import os
+"""An environment by name, with what the names of an experiment make of it."""
 
 import numpy as np
 import pytest
 
-from shapo import envs
+from shapo.envs import Saute
+from shapo.envs.saute import Budget
 from shapo.experiment import Experiment
-from shapo.rollout.rollout import Rollout
-from shapo.rollout.task import Costless, Task
+from shapo.experiment.extensions import Recorded
+from shapo.rollout.task import Task
 
-PENDULUM = Experiment(env="Pendulum-v1", algo="trpo", num_envs=2, steps_per_env=10, workers=1)
-
-
-def costless_batch(num_envs):
-    return envs.make("Pendulum-v1", num_envs)
+PENDULUM = Experiment(env="Pendulum-v1", algo="trpo-pid", cost="own_rules:too_fast(limit=0.5)")
 
 
-def test_an_algorithm_that_ignores_cost_does_without():
-    with pytest.warns(Costless, match="Pendulum-v1 says nothing about cost"):
-        env = Task(PENDULUM).build(2, 0)
-    np.testing.assert_array_equal(env.step(np.ones((2, 1))).cost, [0.0, 0.0])
+def steps(env, count=20):
+    env.reset(0)
+    return [env.step(np.full((env.num_envs, 1), 2.0)) for _ in range(count)]
 
 
-def test_any_other_asks_for_one():
-    with pytest.raises(envs.NoCost, match="Pendulum-v1"):
-        Task(PENDULUM.replace(algo="trpo-pid")).build(2, 0)
+def test_a_function_of_yours_is_the_cost():
+    found = steps(Task(PENDULUM).build(2, 0))
+    for step in found:
+        np.testing.assert_array_equal(step.cost, np.abs(step.last_obs[:, 2]) > 0.5)
+    assert {0.0, 1.0} == {float(cost) for step in found for cost in step.cost}
 
 
-def test_a_batch_of_ones_own_must_say_itself():
-    with pytest.raises(envs.NoCost, match="Pendulum-v1"):
-        Task(PENDULUM, costless_batch).build(2, 0)
+def test_a_factory_of_yours_is_given_its_keywords_and_the_algorithm_s_wrapper():
+    experiment = Experiment(env="toy_env:Toy(horizon=7)")
+    assert Task(experiment).build(3, 0).horizon == 7
+    wrapped = Task(experiment, wrapper=Budget((3.0,))).build(3, 0)
+    assert isinstance(wrapped, Saute) and wrapped.horizon == 7
 
 
-def test_the_trainer_is_told():
-    with Rollout(Task(PENDULUM), os.devnull) as rollout:
-        (note,) = rollout.spec.notes
-    assert note == "Pendulum-v1 says nothing about cost; every step counts as free"
-
-
-def test_discrete_actions_are_the_obstacle_whether_cost_matters_or_not():
-    for algo, obstacle in (("trpo", "Discrete"), ("trpo-pid", "its actions are discrete")):
-        experiment = PENDULUM.replace(env="CartPole-v1", algo=algo)
-        with (
-            Rollout(Task(experiment), os.devnull) as rollout,
-            pytest.raises(ValueError, match=obstacle),
-        ):
-            _ = rollout.spec
+@pytest.mark.parametrize(
+    "choices, complaint",
+    [
+        ({"env": "SafetyPointGoal1-v0"}, "SafetyPointGoal1-v0 has its own cost; --cost is for"),
+        ({"env": "toy_env:Toy"}, "toy_env:Toy has its own cost"),
+        ({"cost": "own_rules:slow"}, "there is no slow in own_rules"),
+        ({"cost_limit": (1.0, 2.0)}, "has 1 cost signals but cost_limit"),
+        ({"env": "toy_env:Toy(size=3)"}, "unexpected keyword argument 'size'"),
+        ({"env": "custom: <lambda> in m"}, "the environment was a Python object"),
+        ({"env": Recorded("toy_env:Toy")}, "add --env toy_env:Toy"),
+        ({"cost": Recorded("own_rules:too_fast")}, "own_rules:too_fast is named by a file only"),
+    ],
+)
+def test_what_cannot_be_is_said(choices, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        Task(PENDULUM.replace(**choices)).build(1, 0)

@@ -35,6 +35,12 @@ def test_sam_without_radius_is_plain():
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=1e-5), a.params, b.params)
 
 
+def test_a_rate_may_be_scheduled():
+    twice = Critics(rate=lambda progress: 2 * progress.remaining * 1e-3, epochs=1, minibatch=ROWS)
+    a, b = fit(twice)[0], fit(Critics(rate=2e-3, epochs=1, minibatch=ROWS))[0]
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=1e-7), a.params, b.params)
+
+
 def test_one_minibatch_is_the_textbook_step():
     """Squared error plus decay·‖w‖², clipped, into Adam: written out with optax on the whole batch."""
     critics = Critics(epochs=1, minibatch=ROWS, decay=0.01, max_norm=0.5)

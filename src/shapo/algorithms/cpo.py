@@ -11,10 +11,7 @@ belongs to is a mean per step, so the excess must be one too. The minimum is one
 
 A gradient estimated from a batch promises more than it keeps: part of b is noise, and along that part the cost falls in
 this batch only. Two halves of the batch have noise of their own, so what they disagree about tells how much of a
-promise is noise, and only the rest counts towards the constraint (`Products`). What a linear model still gets wrong on
-average, the same way in every update, is left to a margin: the step aims at limit − margin, and the margin grows while
-the limit is exceeded and shrinks while it is not. What is aimed at is a cost, so the margin never exceeds the limit;
-where the limit is 0 there is none, and nothing can wind up.
+promise is noise, and only the rest counts towards the constraint (`Products`).
 
 SHAPO measures g and b each at its own worst policy nearby: the one of lowest reward, the one of highest cost.
 """
@@ -32,7 +29,8 @@ from shapo.rules.geometry import backtrack
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
 from shapo.rules.objectives import as_limits
-from shapo.rules.steps import FisherSolver, check_positive, named
+from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.steps import FisherSolver, named
 from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
 from shapo.types import Progress
 from shapo.words import BadInput
@@ -53,7 +51,7 @@ class Mixture(NamedTuple):
     """RECOVERY, FREE or BOUND."""
 
 
-def best_mixture(q: Array, r: Array, s: Array, excess: Array, radius: float) -> Mixture:
+def best_mixture(q: Array, r: Array, s: Array, excess: Array, radius: Array | float) -> Mixture:
     """The minimum of gᵀx over bᵀx + excess ≤ 0 and ½ xᵀFx ≤ radius, from q = gᵀF⁻¹g, r = gᵀF⁻¹b, s = bᵀF⁻¹b.
 
     In the plane bᵀx = −c, x = −(c/s) F⁻¹b + y with bᵀy = 0, where y is the steepest descent that the rest of the
@@ -98,7 +96,7 @@ class Products(NamedTuple):
     """How much the true cost falls per unit of F⁻¹b."""
 
 
-def honest_mixture(products: Products, excess: Array, radius: float) -> Mixture:
+def honest_mixture(products: Products, excess: Array, radius: Array | float) -> Mixture:
     """The best step x = −(a F⁻¹g + β F⁻¹b) whose *kept* promise, a·kept_r + β·kept_s, covers the excess.
 
     The trust region is ½ zᵀKz ≤ radius with z = (a, β) and K = [[q, r], [r, s]], the reward falls by (q, r)·z, and the
@@ -129,7 +127,7 @@ class Subproblem(Protocol):
         """The excess of an episode's cost, in the unit of the cost loss."""
         ...
 
-    def mixture(self, products: Products, excess: Array, radius: float) -> Mixture:
+    def mixture(self, products: Products, excess: Array, radius: Array | float) -> Mixture:
         """How to combine the two natural gradients."""
         ...
 
@@ -142,7 +140,7 @@ class Exact:
         """Divided by the episode's length."""
         return excess / progress.episode_length
 
-    def mixture(self, products: Products, excess: Array, radius: float) -> Mixture:
+    def mixture(self, products: Products, excess: Array, radius: Array | float) -> Mixture:
         """`honest_mixture`."""
         return honest_mixture(products, excess, radius)
 
@@ -160,29 +158,26 @@ class Cpo:
     """CPO with a gradient rule for each of its two losses."""
 
     cost_limit: float
-    radius: float
+    radius: float | Schedule
     reward_gradient: Gradient = field(default_factory=Plain)
     cost_gradient: Gradient = field(default_factory=Plain)
     subproblem: Subproblem = field(default_factory=Exact)
     solver: FisherSolver = field(default_factory=FisherSolver)
     trials: int = 15
-    margin_rate: float = 0.05
-    """How fast the margin follows the excess, both in cost per episode."""
     environment: Wrapper | None = None
-    """What is made of the task's environment first; None: nothing."""
 
     def __post_init__(self):
-        check_positive(self.radius, "Cpo(radius={})")
+        check_number(self.radius, "Cpo(radius={})", positive=True)
 
-    def init(self, params: Policy) -> Array:
-        """The margin."""
-        return jnp.zeros(())
+    def init(self, params: Policy) -> tuple[()]:
+        """Nothing to remember."""
+        return ()
 
     def update(
-        self, params: Policy, state: Array, samples: Samples, progress: Progress, key: Array
-    ) -> tuple[Policy, Array, Metrics]:
+        self, params: Policy, state: tuple[()], samples: Samples, progress: Progress, key: Array
+    ) -> tuple[Policy, tuple[()], Metrics]:
         """One constrained natural-gradient step."""
-        behaviour = policy_behaviour(samples.obs)
+        radius, behaviour = now(self.radius, progress), policy_behaviour(samples.obs)
         reward_loss = surrogate(samples, samples.reward_advantage)
         cost_loss = surrogate(samples, -samples.cost_advantage[:, 0])
         metric = self.solver.metric(samples, params)
@@ -192,9 +187,7 @@ class Cpo:
         natural_cost = metric.solve(cost.grads, cost.natural)
 
         (episode_cost,) = jnp.asarray(progress.episode_cost)
-        over = episode_cost - self.cost_limit
-        margin = jnp.clip(state + self.margin_rate * over, 0.0, self.cost_limit)
-        excess = self.subproblem.per_step(over + margin, progress)
+        excess = self.subproblem.per_step(episode_cost - self.cost_limit, progress)
         reward_noise, cost_noise = (
             jax.grad(surrogate(samples, samples.side * advantage))(params)
             for advantage in (samples.reward_advantage, -samples.cost_advantage[:, 0])
@@ -208,7 +201,7 @@ class Cpo:
             r - trees.dot(reward_noise, natural_noise.x),
             s - trees.dot(cost_noise, natural_noise.x),
         )
-        mixture = self.subproblem.mixture(products, excess, self.radius)
+        mixture = self.subproblem.mixture(products, excess, radius)
         x = trees.add(trees.scale(-mixture.reward, natural_reward.x), natural_cost.x, -mixture.cost)
 
         here = behaviour.outputs(params)
@@ -222,7 +215,7 @@ class Cpo:
             accept=lambda found: (
                 ((found.reward_loss <= reward.value) | (excess > 0))
                 & (found.cost_loss - cost.value <= jnp.maximum(-excess, 0.0))
-                & (found.kl <= self.radius)
+                & (found.kl <= radius)
             ),
             trials=self.trials,
         )
@@ -234,29 +227,25 @@ class Cpo:
             "policy/cg_iterations": natural_reward.iterations,
             "policy/case": mixture.case,
             "policy/excess": excess,
-            "policy/margin": margin,
             "policy/kept": products.kept_s / jnp.maximum(s, jnp.finfo(s.dtype).tiny),
         }
         found = named("gradient", reward.metrics) | named("gradient_cost", cost.metrics)
-        return moved.params, margin, metrics | found
+        return moved.params, state, metrics | found
 
 
 def cpo(
     *,
     cost_limit: float | tuple[float, ...],
-    radius: float = 0.02,
+    radius: float | Schedule = 0.02,
     reward_gradient: Gradient = Plain(),
     cost_gradient: Gradient = Plain(),
     subproblem: Subproblem = Exact(),
-    margin_rate: float = 0.05,
     solver: FisherSolver = FisherSolver(),
 ) -> Cpo:
-    """CPO. `subproblem=AsReleased(), margin_rate=0.0` reproduces published numbers; nothing else speaks for it."""
+    """CPO. `subproblem=AsReleased()` reproduces published numbers; nothing else speaks for it."""
     limit, *more = as_limits(cost_limit)
     if more:
         raise BadInput(
             f"cpo(cost_limit={cost_limit!r}): CPO takes one cost; trpo_lagrangian, trpo_pid and crpo take several"
         )
-    return Cpo(
-        limit, radius, reward_gradient, cost_gradient, subproblem, solver, margin_rate=margin_rate
-    )
+    return Cpo(limit, radius, reward_gradient, cost_gradient, subproblem, solver)

@@ -15,7 +15,7 @@ from shapo.algorithms.cpo import BOUND, FREE, RECOVERY, Mixture, Products
 from shapo.types import Progress
 
 
-def released_mixture(q: Array, r: Array, s: Array, excess: Array, radius: float) -> Mixture:
+def released_mixture(q: Array, r: Array, s: Array, excess: Array, radius: Array | float) -> Mixture:
     """The published dual; r is negated because published code ascends the reward."""
     r = -r
     a, b = q - r**2 / (s + 1e-8), 2 * radius - excess**2 / (s + 1e-8)
@@ -54,6 +54,6 @@ class AsReleased:
         """Per episode after all."""
         return excess
 
-    def mixture(self, products: Products, excess: Array, radius: float) -> Mixture:
+    def mixture(self, products: Products, excess: Array, radius: Array | float) -> Mixture:
         """`released_mixture`."""
         return released_mixture(products.q, products.r, products.s, excess, radius)

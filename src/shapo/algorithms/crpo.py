@@ -9,14 +9,15 @@ so the worst nearby policy is the one with *higher* cost.
 from shapo.algorithms.search import PolicySearch
 from shapo.rules.gradients import Gradient, Plain
 from shapo.rules.objectives import Switching, as_limits
+from shapo.rules.schedules import Schedule
 from shapo.rules.steps import FisherSolver, TrustRegion
 
 
 def crpo(
     *,
     cost_limit: float | tuple[float, ...],
-    tolerance: float = 0.0,
-    radius: float = 0.02,
+    tolerance: float | Schedule = 0.0,
+    radius: float | Schedule = 0.02,
     gradient: Gradient = Plain(),
     solver: FisherSolver = FisherSolver(),
 ) -> PolicySearch:

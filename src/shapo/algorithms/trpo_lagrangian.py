@@ -7,13 +7,14 @@ from shapo.algorithms.search import PolicySearch
 from shapo.rules.gradients import Gradient, Plain
 from shapo.rules.multipliers import Ascent
 from shapo.rules.objectives import Lagrangian, as_limits
+from shapo.rules.schedules import Schedule
 from shapo.rules.steps import FisherSolver, TrustRegion
 
 
 def trpo_lagrangian(
     *,
     cost_limit: float | tuple[float, ...],
-    radius: float = 0.02,
+    radius: float | Schedule = 0.02,
     gradient: Gradient = Plain(),
     multiplier: Ascent = Ascent(),
     solver: FisherSolver = FisherSolver(),

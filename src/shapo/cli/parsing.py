@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from shapo.experiment import Experiment
-from shapo.experiment.choices import kinds
+from shapo.experiment.choices import OWN, Kind, kinds
 from shapo.words import nearest, real_number, whole_number
 
 
@@ -62,14 +62,28 @@ def add_experiment_options(parser: argparse.ArgumentParser, without: Sequence[st
     for name, kind in kinds(Experiment).items():
         if name in without:
             continue
-        parse = {int: whole_number, float: real_number, str: str}[kind.item]
+        words = (*kind.words, OWN) if kind.extensible and kind.words else kind.words
         parser.add_argument(
             f"--{name.replace('_', '-')}",
-            type=one_of(kind.words) if kind.words else parse,
+            type=_reader(name, kind),
             nargs="+" if kind.several else None,
-            metavar="{" + ",".join(kind.words) + "}" if kind.words else kind.item.__name__.upper(),
+            metavar="{" + ",".join(words) + "}" if words else kind.item.__name__.upper(),
             help=f"{about[name]} [{_shown(getattr(usual, name))}]".replace("%", "%%"),
         )
+
+
+def _reader(name: str, kind: Kind) -> Callable[[str], Any]:
+    """An option's type: what a word stands for."""
+    if kind.item is not str:
+        return whole_number if kind.item is int else real_number
+
+    def read(word: str) -> str:
+        try:
+            return kind.normal(name, word)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
 
 
 def experiment_choices(options: argparse.Namespace) -> dict[str, Any]:

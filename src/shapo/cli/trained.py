@@ -3,11 +3,10 @@
 from shapo.cli.parsing import Parser
 
 
-def add_env_option(parser: Parser) -> None:
-    """Declare `--env`."""
-    parser.add_argument(
-        "--env",
-        default="",
-        metavar="NAME",
-        help="the environment, where the run was trained on one of your own (module:factory)",
-    )
+def add_environment_options(parser: Parser) -> None:
+    """Declare `--env` and `--cost`."""
+    for name, what in (("env", "environment"), ("cost", "cost")):
+        parser.add_argument(
+            f"--{name}", default=None, metavar="NAME",
+            help=f"the {what}, where the run was trained with one of your own (module:factory)",
+        )  # fmt: skip

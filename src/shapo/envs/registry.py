@@ -93,4 +93,5 @@ def _makes_batches(factory: Callable[..., Any]) -> bool:
 
 
 def _name(factory: Callable[..., Any]) -> str:
+    factory = factory.func if isinstance(factory, partial) else factory
     return getattr(factory, "__name__", type(factory).__name__)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
+from shapo.experiment.extensions import is_custom, parse, spelled
 from shapo.words import BadInput, nearest
 
 OWN = "module:factory"
@@ -72,7 +73,7 @@ class Kind(NamedTuple):
     conditions: tuple[OnlyWith, ...]
 
     def normal(self, name: str, value: Any) -> Any:
-        """The value in the type it is meant to have; ValueError, naming the choice, if it cannot be meant."""
+        """The value in the type it is meant to have; BadInput, naming the choice, if it cannot be meant."""
         if self.item is str:
             return self._word(name, value)
         if not self.several:
@@ -94,11 +95,11 @@ class Kind(NamedTuple):
     def _word(self, name: str, value: Any) -> str:
         if not isinstance(value, str) or not value:
             raise BadInput(f"{name} is {value!r}; it must be a name")
-        if self.words and value not in self.words and not (self.extensible and ":" in value):
-            raise BadInput(
-                f"{name} {value!r} is none of {', '.join(self.words)}{nearest(value, self.words)}"
-            )
-        return value
+        own = self.extensible and (is_custom(value) or parse(value) is not None)
+        if self.words and value not in self.words and not own:
+            known = f"{', '.join(self.words)}{', nor ' + OWN if self.extensible else ''}"
+            raise BadInput(f"{name} {value!r} is none of {known}{nearest(value, self.words)}")
+        return spelled(value)
 
 
 @functools.cache

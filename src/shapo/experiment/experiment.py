@@ -1,7 +1,7 @@
 """Every choice of a training, by name and number. `config.json` is this and nothing else.
 
 Radii and damping are *per action dimension*, as all published code counts them; the builder multiplies by the number of
-action dimensions to get the true KL that the library works with (docs/fidelity.md).
+action dimensions to get the true KL that the rules work with (docs/fidelity.md).
 """
 
 import dataclasses
@@ -17,6 +17,7 @@ from shapo.experiment.names import (
     SEES_EPISODE_COST,
     TRUST_REGION,
     Algo,
+    CostSignal,
     CriticRule,
     GradientRule,
     Schedule,
@@ -47,13 +48,13 @@ class Experiment:
     """One training run, completely described. What is not chosen is as published for the environment and algorithm."""
 
     env: str = "SafetyPointGoal1-v0"
-    """Environment id (`shapo envs` lists them; any Gymnasium id works too)."""
+    """Environment id (`shapo envs` lists them; any Gymnasium id works too), or module:factory of your own."""
     algo: Algo | str = "trpo-pid"
-    """Algorithm (`shapo algos` explains them)."""
+    """Algorithm (`shapo algos` explains them), or module:factory of your own."""
     gradient: GradientRule | str = "plain"
     """Where the actor's slope is measured: here (plain), at the worst parameters nearby (sam, that is E-SAM), or at the
-    worst policy nearby (shapo)."""
-    critic_gradient: CriticRule = PUBLISHED
+    worst policy nearby (shapo); or module:factory of your own."""
+    critic_gradient: CriticRule | str = PUBLISHED
     """Likewise for the critics; sam with the gradient rule shapo, as in the paper."""
     seed: Annotated[int, Range(0, 1_000_000_000)] = 0
     """Decides everything random."""
@@ -61,6 +62,9 @@ class Experiment:
     """Environment steps in all."""
     cost_limit: Annotated[tuple[float, ...], NotNegative] = PUBLISHED
     """Bound on the expected cost of an episode, one per cost signal."""
+    cost: CostSignal | str = "own"
+    """What a step costs: what the environment says (own), or, in a Gymnasium environment, what your function of
+    (observation, action, info) says."""
 
     num_envs: Count = 20
     """Environments stepped side by side."""
@@ -71,9 +75,12 @@ class Experiment:
 
     radius: Annotated[float, Positive, TrustRegionOnly] = 0.01
     """Trust region of a policy update: KL per action dimension (TRPO family)."""
-    damping: Annotated[float, NotNegative, OnlyWith(algo=TRUST_REGION, gradient=("shapo", OWN))] = (
-        0.1
-    )
+    damping: Annotated[
+        float,
+        NotNegative,
+        OnlyWith(algo=(*TRUST_REGION, *CLIPPED)),
+        OnlyWith(algo=TRUST_REGION, gradient=("shapo", OWN)),
+    ] = 0.1
     """Added to the Fisher matrix, per action dimension."""
     cg_iterations: Annotated[Count, TrustRegionOnly] = 15
     """At most so many conjugate-gradient iterations per solve; they begin with one state in ten, and two or three with
@@ -81,9 +88,9 @@ class Experiment:
     cg_tolerance: Annotated[float, Range(0, 1, open="high"), TrustRegionOnly] = 0.02
     """Relative residual at which a solve stops."""
 
-    schedule: Annotated[Schedule, ShapoOnly] = "fixed"
+    schedule: Annotated[Schedule | str, ShapoOnly] = "fixed"
     """How SHAPO's pessimism evolves: a fixed radius, a fixed tail probability alpha (counting every sample, or only the
-    effective ones), or the release's radius / sqrt(iteration + 1)."""
+    effective ones), or the release's radius / sqrt(iteration + 1); or module:factory of a function of progress."""
     pessimism: Annotated[float, NotNegative, ShapoOnly, OnlyWith(schedule=("fixed", "decay"))] = (
         1e-4
     )
@@ -111,7 +118,7 @@ class Experiment:
     pid_kd: Annotated[float, NotNegative, PidOnly] = 0.01
     """Derivative gain (trpo-pid)."""
     tolerance: Annotated[float, NotNegative, CrpoOnly] = 0.0
-    """CRPO reduces cost only where it exceeds the limit by this."""
+    """Cost is reduced only where it exceeds the limit by this (crpo)."""
 
     saute_discount: Annotated[float, Range(0, 1, open="low"), SauteOnly] = PUBLISHED
     """Discount of the remaining safety budget (saute)."""
@@ -159,7 +166,7 @@ class Experiment:
         return -(-self.steps // self.batch_steps)
 
     def __post_init__(self):
-        """Fill in what was published, and raise ValueError, naming the choice, unless every choice makes sense."""
+        """Fill in what was published, and raise BadInput, naming the choice, unless every choice makes sense."""
         of = kinds(type(self))
         self._set({name: of[name].normal(name, getattr(self, name)) for name in DECISIVE})
         self._set({"env": canonical(self.env)})
@@ -171,6 +178,12 @@ class Experiment:
     def _set(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    def names(self) -> dict[str, str]:
+        """The choices that are made by name and do something."""
+        idle = self.idle()
+        fields = (name for name, kind in kinds(type(self)).items() if kind.item is str)
+        return {name: getattr(self, name) for name in fields if name not in idle}
 
     def idle(self) -> dict[str, str]:
         """The choices that do nothing here, each with what it would need."""

@@ -1,27 +1,30 @@
-"""A thing of the user's own and its name: `module:factory`, or `module:factory(key=literal, …)`.
+"""From a name to a thing of the user's own: `module:factory`, or `module:factory(key=literal, …)`.
 
-Where a name of ours may stand, such a name may stand, too. What has no such name, a lambda or an object made of others,
-is recorded as a description that nothing takes for a name.
+Where a name of ours may stand, such a name may stand, too. What a name stands for is Python code, so a name that was
+read from a file is only text until the user gives the same one.
 """
 
 import ast
-import dataclasses
 import functools
-import hashlib
 import importlib
 import inspect
 import os
-import re
+import shlex
 import sys
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from shapo.words import BadInput
 
 CUSTOM = "custom: "
 """How the description of a thing without a name begins."""
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+IN_ALGO = f"{CUSTOM}in algo"
+"""The gradient rule of a run whose algorithm was passed as a Python object, which has its own."""
+
+
+class Recorded(str):
+    """A name that was read from a file: it equals the same name, but nothing is imported because of it."""
 
 
 class Name(NamedTuple):
@@ -30,7 +33,12 @@ class Name(NamedTuple):
     module: str
     path: str
     """Of the attribute within the module; it may have dots."""
-    keywords: dict[str, Any]
+    keywords: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        """The one way to write it."""
+        arguments = ", ".join(f"{key}={value!r}" for key, value in self.keywords.items())
+        return f"{self.module}:{self.path}" + (f"({arguments})" if arguments else "")
 
 
 def is_custom(name: str) -> bool:
@@ -38,13 +46,12 @@ def is_custom(name: str) -> bool:
     return name.startswith(CUSTOM)
 
 
-def code_in(choices: Mapping[str, Any]) -> dict[str, str]:
-    """Those of an experiment's choices that name code, which is imported when they are used."""
-    return {
-        name: value
-        for name, value in choices.items()
-        if isinstance(value, str) and ":" in value and not is_custom(value)
-    }
+def code_in(names: Mapping[str, str]) -> dict[str, str]:
+    """Those of an experiment's names that are code, which is imported when they are used.
+
+    Not only what `parse` knows: of an id such as `module:Maze-v0`, too, Gymnasium imports the module.
+    """
+    return {choice: name for choice, name in names.items() if ":" in name and not is_custom(name)}
 
 
 def parse(text: str) -> Name | None:
@@ -54,24 +61,36 @@ def parse(text: str) -> Name | None:
     parts = [*module.split("."), *path.split(".")]
     if not colon or not all(part.isidentifier() for part in parts):
         return None
-    if not bracket:
-        return Name(module, path, {})
+    return Name(module, path, _keywords(text, arguments) if bracket else {})
+
+
+def _keywords(text: str, arguments: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"f({arguments}", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            raise BadInput
-        keywords = {_key(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+            raise SyntaxError
+        found = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
     except (SyntaxError, ValueError):
+        found = {None: None}
+    if None in found:
         raise BadInput(
             f"{text}: between the brackets only key=value may stand, each value a number, a text or a tuple of them"
-        ) from None
-    return Name(module, path, keywords)
+        )
+    return {str(key): value for key, value in found.items()}
 
 
-def _key(name: str | None) -> str:
-    if name is None:
-        raise BadInput("** has no place here")
-    return name
+def spelled(text: str) -> str:
+    """A name in the one way to write it; any other text as it is."""
+    name = parse(text)
+    return type(text)(name) if name else text
+
+
+def require_named(names: Mapping[str, str]) -> None:
+    """Raise BadInput if code that only a file names would be used; `names` are by choice."""
+    for choice, name in code_in(names).items():
+        if isinstance(name, Recorded):
+            wanted = f"--{choice.replace('_', '-')} {shlex.quote(name)}"
+            raise BadInput(f"this run uses {name}; add {wanted} to say that you trust it")
 
 
 def look_here() -> None:
@@ -88,98 +107,40 @@ def _module(name: str) -> types.ModuleType:
         return importlib.import_module(name)
 
 
-def resolve(name: Name) -> Any:
-    """What a name stands for; imports its module."""
+def load(text: str) -> Callable[..., Any]:
+    """What a name stands for, with its keywords filled in; imports its module. BadInput says what is wrong."""
+    name = parse(text)
+    if name is None:
+        raise BadInput(f"{text}: write it as module:factory or module:factory(key=value, …)")
+    if isinstance(text, Recorded):
+        raise BadInput(f"{text} is named by a file only; name it yourself to say that you trust it")
     try:
-        return functools.reduce(getattr, name.path.split("."), _module(name.module))
+        found: Any = functools.reduce(getattr, name.path.split("."), _module(name.module))
     except ImportError as error:
-        raise BadInput(
-            f"{name.module}:{name.path}: cannot import {name.module} ({error})"
-        ) from None
+        raise BadInput(f"{text}: cannot import {name.module} ({error})") from None
     except AttributeError:
-        raise BadInput(
-            f"{name.module}:{name.path}: there is no {name.path} in {name.module}"
-        ) from None
-
-
-def name_of(thing: object) -> str:
-    """The name that leads back to a thing, or its description if none does."""
-    name = _named(thing)
-    return name if name is not None else f"{CUSTOM}{described(thing)}"
-
-
-def described(thing: object) -> str:
-    """What a Python object is, in a line, without the address at which it happens to lie."""
-    if isinstance(thing, types.FunctionType | type):
-        return _named(thing) or _described_code(thing)
-    if isinstance(thing, functools.partial):
-        given = [*map(described, thing.args), *_pairs(thing.keywords.items())]
-        return f"partial({', '.join([described(thing.func), *given])})"
-    if dataclasses.is_dataclass(thing):
-        fields = ((each.name, getattr(thing, each.name)) for each in dataclasses.fields(thing))
-        return f"{type(thing).__name__}({', '.join(_pairs(fields))})"
-    if type(thing) in (tuple, list):
-        return f"({', '.join(map(described, thing))})"  # pyright: ignore[reportArgumentType]
-    return " ".join(_ADDRESS.sub("", repr(thing)).split())
-
-
-def _pairs(items: Iterable[tuple[str, Any]]) -> list[str]:
-    return [f"{key}={described(value)}" for key, value in items]
-
-
-def _named(thing: object) -> str | None:
-    if isinstance(thing, functools.partial):
-        return None if thing.args else _called(thing.func, thing.keywords)
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        fields = {each.name: getattr(thing, each.name) for each in dataclasses.fields(thing)}
-        return _called(type(thing), fields)
-    module, path = getattr(thing, "__module__", None), getattr(thing, "__qualname__", "")
-    name = parse(f"{module}:{path}") if module != "__main__" else None
+        raise BadInput(f"{text}: there is no {name.path} in {name.module}") from None
+    if not callable(found):
+        raise BadInput(f"{text}: {name.path} is a {type(found).__name__}; it cannot be called")
     try:
-        return f"{module}:{path}" if name and resolve(name) is thing else None
-    except ValueError:
-        return None
+        inspect.signature(found).bind_partial(**name.keywords)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"{text}: {error}") from None
+    return functools.partial(found, **name.keywords) if name.keywords else found
 
 
-def _called(factory: object, keywords: dict[str, Any]) -> str | None:
-    """The name of a call whose arguments can be written down."""
-    name = _named(factory)
-    if name is None or not all(_is_literal(value) for value in keywords.values()):
-        return None
-    return f"{name}({', '.join(f'{key}={value!r}' for key, value in keywords.items())})"
+def asked_by(text: str) -> set[str]:
+    """The arguments that the factory of that name knows by name."""
+    return set(inspect.signature(load(text)).parameters)
 
 
-def _is_literal(value: object) -> bool:
+def make(text: str, **offered: Any) -> Any:
+    """What the factory of that name returns, given those of `offered` that its signature asks for by name."""
+    factory = load(text)
+    asked = inspect.signature(factory)
+    accepted = {name: value for name, value in offered.items() if name in asked.parameters}
     try:
-        return ast.literal_eval(repr(value)) == value
-    except (ValueError, SyntaxError):
-        return False
-
-
-def _described_code(thing: types.FunctionType | type) -> str:
-    """A function or class that cannot be imported: where it is from, and a number that changes with what it does."""
-    place = f"{thing.__qualname__} in {thing.__module__}"
-    if isinstance(thing, type):
-        return place
-    parts = [
-        *_code(thing.__code__),
-        *map(_constant, (*(thing.__defaults__ or ()), *_closure(thing))),
-    ]
-    return f"{place} {hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()}"
-
-
-def _closure(function: types.FunctionType) -> list[object]:
-    values = inspect.getclosurevars(function).nonlocals
-    return [values[name] for name in sorted(values)]
-
-
-def _code(code: types.CodeType) -> list[object]:
-    return [code.co_code, code.co_names, *map(_constant, code.co_consts)]
-
-
-def _constant(value: object) -> object:
-    if isinstance(value, types.CodeType):
-        return _code(value)
-    if isinstance(value, frozenset):
-        return sorted(map(repr, value))
-    return _ADDRESS.sub("", repr(value))
+        asked.bind(**accepted)
+    except TypeError as error:
+        raise BadInput(f"{text}: {error}; give it in brackets, {text}(key=value)") from None
+    return factory(**accepted)

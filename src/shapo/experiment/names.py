@@ -8,12 +8,14 @@ Algo = Literal[
 ]  # fmt: skip
 GradientRule = Literal["plain", "sam", "shapo"]
 CriticRule = Literal["plain", "sam"]
+CostSignal = Literal["own"]
 Schedule = Literal["fixed", "alpha", "effective-alpha", "decay"]
 
 TRUST_REGION = ("trpo", "trpo-lagrangian", "trpo-pid", "crpo", "cpo", "cpo-as-released", "saute")
 CLIPPED = ("ppo", "ppo-lagrangian", "ppo-saute")
 ASCENT = ("trpo-lagrangian", "ppo-lagrangian")
 SAUTE = ("saute", "ppo-saute")
+IGNORES_COST = ("trpo", "ppo")
 SEES_EPISODE_COST = (*ASCENT, "trpo-pid", "crpo", "cpo", "cpo-as-released")
 
 Family = Literal["navigation", "fall", "velocity"]

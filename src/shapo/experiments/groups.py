@@ -1,4 +1,4 @@
-"""Runs that differ by seed alone, put together; and SHAPO against the plain rule, pair by pair."""
+"""Runs that differ by seed alone, put together; and other gradient rules against the plain one, pair by pair."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shapo.experiment import Experiment
+from shapo.experiment.extensions import IN_ALGO
 from shapo.experiments.counting import LeftOut, counted
 from shapo.experiments.statistics import Interval, paired_difference, probability_of_improvement
 from shapo.runs.folder import Run
@@ -47,7 +48,7 @@ class Group(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What SHAPO changed, over the seeds that both sides have."""
+    """What a gradient rule changed, over the seeds that both sides have."""
 
     env: str
     label: str
@@ -55,9 +56,9 @@ class Comparison(NamedTuple):
     reward: Interval
     cost_rate: Interval
     better_reward: float
-    """Probability that a SHAPO run has more return than a plain one."""
+    """Probability that a run with it has more return than a plain one."""
     safer: float
-    """Probability that a SHAPO run has a lower cost rate than a plain one."""
+    """Probability that a run with it has a lower cost rate than a plain one."""
 
 
 class Comparisons(NamedTuple):
@@ -88,10 +89,10 @@ def grouped(runs: Sequence[Run]) -> list[Group]:
 
 
 def comparisons(groups: Sequence[Group]) -> Comparisons:
-    """SHAPO minus plain, for each environment, algorithm and setting where both were run."""
+    """Each other gradient rule minus plain, for each environment, algorithm and setting where both were run."""
     found = Comparisons([], [])
     for treated in groups:
-        if treated.experiment.gradient != "shapo" or "algorithm" in treated.custom:
+        if treated.experiment.gradient in ("plain", IN_ALGO) or "algorithm" in treated.custom:
             continue
         baseline, difference = _baseline(treated, groups)
         if baseline is None:
@@ -111,7 +112,7 @@ def comparisons(groups: Sequence[Group]) -> Comparisons:
 
 
 def _baseline(treated: Group, groups: Sequence[Group]) -> tuple[Group | None, str]:
-    """The group without SHAPO: plain actor and plain critics. Failing that, one that differs in the actor's rule alone,
+    """The group without the rule: plain actor, plain critics. Failing that, one that differs in the actor's rule alone,
     with a word to say so."""
 
     def closest(critics: str, set_aside: tuple[str, ...]) -> Group | None:

@@ -3,6 +3,8 @@
 Published radii and damping are per action dimension; here they become true KL, summed over dimensions.
 """
 
+from typing import Any
+
 from shapo.algorithms import (
     Algorithm,
     AsReleased,
@@ -16,6 +18,7 @@ from shapo.algorithms import (
     trpo_pid,
 )
 from shapo.experiment import Experiment
+from shapo.experiment.extensions import IN_ALGO, asked_by, make
 from shapo.rules.critics import Critics
 from shapo.rules.gradients import Gradient, Plain, Sam, Shapo
 from shapo.rules.multipliers import Ascent, Pid
@@ -35,9 +38,8 @@ def pessimism(experiment: Experiment, action_size: int) -> float | Schedule:
             return Alpha(experiment.alpha)
         case "effective-alpha":
             return EffectiveAlpha(experiment.alpha)
-    raise BadInput(
-        f"schedule {experiment.schedule!r} is unknown; choose fixed, decay, alpha or effective-alpha"
-    )
+        case own:
+            return _callable(own, "schedule, a function of progress")
 
 
 def gradient(experiment: Experiment, action_size: int) -> Gradient:
@@ -49,17 +51,21 @@ def gradient(experiment: Experiment, action_size: int) -> Gradient:
             return Sam(experiment.rho)
         case "shapo":
             return Shapo(pessimism(experiment, action_size))
-    raise BadInput(f"gradient {experiment.gradient!r} is unknown; choose plain, sam or shapo")
+        case own:
+            return _callable(own, "gradient rule")
 
 
 def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
     """The algorithm with its gradient rule."""
-    rule = gradient(experiment, action_size)
     limit = experiment.cost_limit
-    solver = FisherSolver(
-        experiment.damping * action_size, experiment.cg_iterations, experiment.cg_tolerance
-    )
-    region = {"radius": experiment.radius * action_size, "solver": solver}
+    if experiment.gradient == IN_ALGO:
+        return _own(experiment.algo, cost_limit=limit)
+    rule = gradient(experiment, action_size)
+    damping = experiment.damping * action_size
+    region = {
+        "radius": experiment.radius * action_size,
+        "solver": FisherSolver(damping, experiment.cg_iterations, experiment.cg_tolerance),
+    }
     clipped = {
         "gradient": rule,
         "rate": experiment.ppo_rate,
@@ -67,53 +73,74 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
         "epochs": experiment.ppo_epochs,
         "minibatch": experiment.ppo_minibatch,
         "stop_kl": experiment.ppo_stop_kl,
-        "solver": FisherSolver(solver.damping, iterations=10, tolerance=0.05, thinning=1),
+        "solver": FisherSolver(damping, iterations=10, tolerance=0.05, thinning=1),
     }
-    ascent = Ascent(experiment.multiplier_init, experiment.multiplier_rate)
+    first = experiment.multiplier_init
+    ascent = Ascent(first, experiment.multiplier_rate)
+    pid = Pid(first, experiment.pid_kp, experiment.pid_ki, experiment.pid_kd)
     budget = {
+        "budget": limit,
         "discount": experiment.saute_discount,
         "unsafe_reward": experiment.saute_unsafe_reward,
     }
+    both = {"cost_limit": limit, "reward_gradient": rule, "cost_gradient": rule}
     match experiment.algo:
         case "trpo":
             return trpo(gradient=rule, **region)
         case "trpo-lagrangian":
             return trpo_lagrangian(cost_limit=limit, gradient=rule, multiplier=ascent, **region)
         case "trpo-pid":
-            pid = Pid(
-                experiment.multiplier_init, experiment.pid_kp, experiment.pid_ki, experiment.pid_kd
-            )
             return trpo_pid(cost_limit=limit, gradient=rule, pid=pid, **region)
         case "crpo":
-            return crpo(cost_limit=limit, tolerance=experiment.tolerance, gradient=rule, **region)
+            tolerance = experiment.tolerance
+            return crpo(cost_limit=limit, tolerance=tolerance, gradient=rule, **region)
         case "cpo":
-            return cpo(cost_limit=limit, reward_gradient=rule, cost_gradient=rule, **region)
+            return cpo(**both, **region)
         case "cpo-as-released":
-            return cpo(
-                cost_limit=limit,
-                reward_gradient=rule,
-                cost_gradient=rule,
-                subproblem=AsReleased(),
-                margin_rate=0.0,
-                **region,
-            )
+            return cpo(subproblem=AsReleased(), **both, **region)
         case "saute":
-            return saute(budget=limit, base=trpo(gradient=rule, **region), **budget)
+            return saute(base=trpo(gradient=rule, **region), **budget)
         case "ppo-saute":
-            return saute(budget=limit, base=ppo(**clipped), **budget)
+            return saute(base=ppo(**clipped), **budget)
         case "ppo":
             return ppo(**clipped)
         case "ppo-lagrangian":
             return ppo_lagrangian(cost_limit=limit, multiplier=ascent, **clipped)
-    raise BadInput(f"algo {experiment.algo!r} is unknown; `shapo algos` lists them")
+        case own:
+            if experiment.gradient != "plain" and "gradient" not in asked_by(own):
+                raise BadInput(f"{own} takes no gradient rule; leave --gradient away")
+            return _own(own, gradient=rule, cost_limit=limit)
 
 
 def critics(experiment: Experiment) -> Critics:
     """How the critics are fitted."""
+    match experiment.critic_gradient:
+        case "plain":
+            rule = Plain()
+        case "sam":
+            rule = Sam(experiment.rho_critic)
+        case own:
+            rule = _callable(own, "gradient rule")
     return Critics(
-        gradient=Sam(experiment.rho_critic) if experiment.critic_gradient == "sam" else Plain(),
+        gradient=rule,
         rate=experiment.critic_rate,
         minibatch=experiment.critic_minibatch,
         epochs=experiment.critic_epochs,
         decay=experiment.critic_decay,
     )
+
+
+def _own(name: str, **offered: Any) -> Algorithm:
+    made = make(name, **offered)
+    if not isinstance(made, Algorithm):
+        raise BadInput(
+            f"{name} returned a {type(made).__name__}, which is no algorithm: that has init, update and environment"
+        )
+    return made
+
+
+def _callable(name: str, what: str) -> Any:
+    made = make(name)
+    if not callable(made):
+        raise BadInput(f"{name} returned a {type(made).__name__}, which is no {what}")
+    return made

@@ -3,18 +3,16 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from shapo import envs
 from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.experiment import Experiment
-from shapo.experiment.extensions import is_custom, parse, resolve
+from shapo.experiment.extensions import is_custom, load, parse, require_named
+from shapo.experiment.names import IGNORES_COST
 from shapo.words import BadInput
 
 EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
-IGNORE_COST = ("trpo", "ppo")
-"""Algorithms that never look at cost, and so can do without."""
 
 
 class Costless(UserWarning):
@@ -43,11 +41,18 @@ class Task:
         return self.wrapper(env) if self.wrapper else env
 
     def _make(self, num_envs: int, seed: int) -> BatchEnv:
-        source = self.factory or _named(self.experiment.env)
+        choice = self.experiment
+        source = self.factory or _named(choice.env)
+        if choice.cost != "own":
+            if not envs.takes_cost(source):
+                raise BadInput(
+                    f"{choice.env} has its own cost; --cost is for Gymnasium environments and factories of single ones"
+                )
+            return envs.make(source, num_envs, seed, cost=load(choice.cost))
         try:
             return envs.make(source, num_envs, seed)
         except envs.NoCost:
-            if self.experiment.algo not in IGNORE_COST or not envs.takes_cost(source):
+            if choice.algo not in IGNORES_COST or not envs.takes_cost(source):
                 raise
         env = envs.make(source, num_envs, seed, cost=envs.free)
         warnings.warn(
@@ -60,5 +65,5 @@ def _named(env: str) -> EnvFactory | str:
     """What `module:factory` stands for; an id, which may have a colon too, as it is."""
     if is_custom(env):
         raise BadInput(f"the environment was a Python object, {env}; only Python can pass it again")
-    name = parse(env)
-    return partial(resolve(name), **name.keywords) if name else env
+    require_named({"env": env})
+    return load(env) if parse(env) else env

@@ -18,6 +18,7 @@ from shapo.rules.adam import clipped_adam
 from shapo.rules.geometry import Behaviour, fisher
 from shapo.rules.gradients import Gradient, Plain
 from shapo.rules.networks import Mlp
+from shapo.rules.schedules import Schedule, now
 from shapo.rules.trees import add, dot
 from shapo.types import Progress
 
@@ -35,7 +36,7 @@ class Critics:
 
     gradient: Gradient = field(default_factory=Plain)
     """`Sam(rho)` gives the paper's sharpness-aware critics; `Shapo` would search in the critic's own metric."""
-    rate: float = 1e-3
+    rate: float | Schedule = 1e-3
     minibatch: int = 128
     epochs: int = 10
     decay: float = 1e-3
@@ -82,6 +83,7 @@ class Critics:
     ) -> tuple[Critic, Array]:
         """The same for a single critic, with minibatches as in `orders`."""
         optimizer = clipped_adam(self.max_norm)
+        rate = now(self.rate, progress)
 
         def minibatch(critic: Critic, rows: Array) -> tuple[Critic, Array]:
             x, y = obs[rows], target[rows]
@@ -95,7 +97,7 @@ class Critics:
             metric = fisher(behaviour, critic.params, damping=0.1, iterations=10, tolerance=0.05)
             slope = self.gradient(loss, critic.params, metric, behaviour, progress)
             updates, memory = optimizer.update(slope.grads, critic.optimizer)
-            return Critic(add(critic.params, updates, -self.rate), memory), slope.value
+            return Critic(add(critic.params, updates, -rate), memory), slope.value
 
         def epoch(critic: Critic, order: Array) -> tuple[Critic, Array]:
             return jax.lax.scan(minibatch, critic, order)

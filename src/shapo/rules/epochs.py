@@ -12,7 +12,8 @@ from jax.flatten_util import ravel_pytree
 from shapo.rules.adam import clipped_adam
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
-from shapo.rules.steps import FisherSolver, check_positive, named
+from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.steps import FisherSolver, named
 from shapo.rules.surrogates import Samples, clipped_surrogate, policy_behaviour, take
 from shapo.rules.trees import add
 from shapo.types import Progress
@@ -27,12 +28,12 @@ class ClippedEpochs:
     """
 
     gradient: Gradient = field(default_factory=Plain)
-    rate: float = 3e-4
-    """Adam's learning rate, falling linearly to 0 over the training."""
-    clip: float = 0.2
+    rate: float | Schedule = 3e-4
+    """Adam's learning rate: a number falls linearly to 0 over the training; a function of progress says all itself."""
+    clip: float | Schedule = 0.2
     epochs: int = 40
     minibatch: int = 64
-    stop_kl: float = 0.02
+    stop_kl: float | Schedule = 0.02
     """In nats, summed over action dimensions; looked at after each epoch."""
     max_norm: float = 40.0
     solver: FisherSolver = field(
@@ -40,8 +41,8 @@ class ClippedEpochs:
     )
 
     def __post_init__(self):
-        check_positive(self.stop_kl, "ClippedEpochs(stop_kl={})")
-        check_positive(self.rate, "ClippedEpochs(rate={})")
+        for name in ("rate", "clip", "stop_kl"):
+            check_number(getattr(self, name), f"ClippedEpochs({name}={{}})", positive=True)
 
     def init(self, params: Policy) -> optax.OptState:
         """Adam's memory, kept between iterations."""
@@ -63,12 +64,15 @@ class ClippedEpochs:
         vector, policy = ravel_pytree(params)
         behaviour = policy_behaviour(samples.obs, policy)
         here = behaviour.outputs(vector)
-        rate = self.rate * jnp.asarray(progress.remaining)
+        rate = now(self.rate, progress)
+        if not callable(self.rate):
+            rate = rate * jnp.asarray(progress.remaining)
+        clip, stop_kl = now(self.clip, progress), now(self.stop_kl, progress)
         optimizer = clipped_adam(self.max_norm)
 
         def minibatch(carry: tuple[Array, Any], seen: tuple[Samples, Array]) -> Any:
             (vector, state), (part, advantage) = carry, seen
-            loss = clipped_surrogate(part, advantage, self.clip)
+            loss = clipped_surrogate(part, advantage, clip)
             slope = self.gradient(
                 lambda vector: loss(policy(vector)),
                 vector,
@@ -81,7 +85,7 @@ class ClippedEpochs:
 
         def unfinished(carry) -> Array:
             epoch, kl, *_ = carry
-            return (epoch < self.epochs) & (kl <= self.stop_kl)
+            return (epoch < self.epochs) & (kl <= stop_kl)
 
         def pass_over(carry):
             epoch, _, vector, state, _ = carry

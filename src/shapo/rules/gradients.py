@@ -14,10 +14,9 @@ from jax import Array
 
 from shapo.rules import trees
 from shapo.rules.geometry import Behaviour, Guess, Metric, backtrack, euclidean, steepest
-from shapo.rules.schedules import Schedule, check_radius, implied_alpha, radius_at
+from shapo.rules.schedules import Schedule, check_number, implied_alpha, now
 from shapo.rules.trees import Tree
 from shapo.types import Progress
-from shapo.words import BadInput
 
 Loss = Callable[[Tree], Array]
 Metrics = dict[str, Array]
@@ -63,17 +62,16 @@ class Sam:
     On a critic this is sharpness-aware minimisation (Foret et al., 2021); on the actor, the paper's E-SAM.
     """
 
-    rho: float
+    rho: float | Schedule
 
     def __post_init__(self):
-        if not 0 <= self.rho < float("inf"):
-            raise BadInput(f"Sam(rho={self.rho!r}): rho must be finite and not negative")
+        check_number(self.rho, "Sam(rho={})")
 
     def __call__(
         self, loss: Loss, params: Tree, metric: Metric, behaviour: Behaviour, progress: Progress
     ) -> Slope:
         value, grads = jax.value_and_grad(loss)(params)
-        ascent = steepest(grads, euclidean(), self.rho**2 / 2)
+        ascent = steepest(grads, euclidean(), now(self.rho, progress) ** 2 / 2)
         worst_value, worst_grads = jax.value_and_grad(loss)(trees.add(params, ascent.move))
         metrics = {"increase": worst_value - value, "cosine": trees.cosine(grads, worst_grads)}
         return Slope(value, worst_grads, None, metrics)
@@ -103,12 +101,12 @@ class Shapo:
     """At most so many shortenings by 0.8."""
 
     def __post_init__(self):
-        check_radius(self.radius, "Shapo")
+        check_number(self.radius, "Shapo(radius={})")
 
     def __call__(
         self, loss: Loss, params: Tree, metric: Metric, behaviour: Behaviour, progress: Progress
     ) -> Slope:
-        radius = radius_at(self.radius, progress)
+        radius = jnp.asarray(now(self.radius, progress), jnp.result_type(float))
         value, grads = jax.value_and_grad(loss)(params)
         ascent = steepest(grads, metric, radius, tolerance=self.tolerance)
         here = behaviour.outputs(params)

@@ -11,6 +11,7 @@ from jax import Array
 
 from shapo.rules.gradients import Metrics
 from shapo.rules.multipliers import Ascent, Multiplier
+from shapo.rules.schedules import Schedule, now
 from shapo.types import Progress
 from shapo.words import BadInput
 
@@ -101,7 +102,7 @@ class Switching:
     """CRPO: A = A_r while every cost is within its limit, else −A_c of the cost that exceeds its limit most."""
 
     cost_limit: tuple[float, ...]
-    tolerance: float = 0.0
+    tolerance: float | Schedule = 0.0
 
     def init(self) -> Array:
         """The excess of each cost over its limit, [C]."""
@@ -109,7 +110,8 @@ class Switching:
 
     def update(self, state: Array, progress: Progress) -> Array:
         """J_c − limit − tolerance."""
-        return jnp.asarray(progress.episode_cost) - jnp.array(self.cost_limit) - self.tolerance
+        excess = jnp.asarray(progress.episode_cost) - jnp.array(self.cost_limit)
+        return excess - now(self.tolerance, progress)
 
     def advantage(self, state: Array, reward_advantage: Array, cost_advantage: Array) -> Array:
         """A_r, or minus the advantage of the most violated cost."""

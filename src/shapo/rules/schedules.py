@@ -19,28 +19,27 @@ from shapo.words import BadInput
 
 
 class Schedule(Protocol):
-    """A radius (in nats of KL) that depends on progress."""
+    """A number that depends on progress."""
 
     def __call__(self, progress: Progress) -> Array | float:
-        """The radius now."""
+        """The number now."""
         ...
 
 
-def check_radius(radius: "float | Schedule", owner: str) -> None:
-    """Raise ValueError unless `radius` is a schedule or a number ≥ 0."""
-    if callable(radius):
+def check_number(number: "float | Schedule", what: str, positive: bool = False) -> None:
+    """Raise BadInput unless it is a schedule, or finite and not negative (or even positive)."""
+    if callable(number):
         return
-    if not isinstance(radius, int | float):
-        raise BadInput(
-            f"{owner}(radius={radius!r}): give a number in nats of KL or a schedule from shapo.rules.schedules"
-        )
-    if not 0 <= radius < float("inf"):
-        raise BadInput(f"{owner}(radius={radius!r}): the radius must be finite and not negative")
+    if not isinstance(number, int | float):
+        raise BadInput(f"{what.format(repr(number))}: give a number, or a function of progress")
+    if not 0 <= number < float("inf") or (positive and number == 0):
+        bound = "positive" if positive else "not negative"
+        raise BadInput(f"{what.format(repr(number))}: it must be finite and {bound}")
 
 
-def radius_at(radius: "float | Schedule", progress: Progress) -> Array:
+def now(number: "float | Schedule", progress: Progress) -> Array | float:
     """The value of a number or schedule, now."""
-    return jnp.asarray(radius(progress) if callable(radius) else radius, jnp.result_type(float))
+    return number(progress) if callable(number) else number
 
 
 def _check_alpha(alpha: float, owner: str) -> None:
@@ -83,7 +82,7 @@ class Decay:
     radius: float
 
     def __post_init__(self):
-        check_radius(self.radius, "Decay")
+        check_number(self.radius, "Decay(radius={})")
 
     def __call__(self, progress: Progress) -> Array:
         return self.radius / jnp.sqrt(jnp.asarray(progress.iteration) + 1.0)

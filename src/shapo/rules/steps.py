@@ -16,10 +16,10 @@ from shapo.rules.geometry import Metric, backtrack, fisher, identity, steepest
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.gram import MOST_OUTPUTS, exact_fisher
 from shapo.rules.networks import Policy
+from shapo.rules.schedules import Schedule, check_number, now
 from shapo.rules.surrogates import Samples, policy_behaviour, policy_gram, surrogate
 from shapo.rules.trees import Tree, scale
 from shapo.types import Progress
-from shapo.words import BadInput
 
 SKETCH_STATES = 200
 """Fewer states say too little of a Fisher matrix, and a small batch is quickly solved as it is."""
@@ -103,14 +103,14 @@ class TrustRegion:
     If none is, θ stays, and `policy/fraction` is 0.
     """
 
-    radius: float
-    """δ_up, in nats of KL summed over action dimensions."""
+    radius: float | Schedule
+    """δ_up, in nats of KL summed over action dimensions; a number or a function of progress."""
     gradient: Gradient = field(default_factory=Plain)
     solver: FisherSolver = field(default_factory=FisherSolver)
     trials: int = 15
 
     def __post_init__(self):
-        check_positive(self.radius, "TrustRegion(radius={})")
+        check_number(self.radius, "TrustRegion(radius={})", positive=True)
 
     def init(self, params: Policy) -> tuple[()]:
         """Nothing to remember."""
@@ -129,13 +129,14 @@ class TrustRegion:
         behaviour, loss = policy_behaviour(samples.obs), surrogate(samples, advantage)
         metric = self.solver.metric(samples, params)
         slope = self.gradient(loss, params, metric, behaviour, progress)
-        descent = steepest(slope.grads, metric, self.radius, guess=slope.natural)
+        radius = now(self.radius, progress)
+        descent = steepest(slope.grads, metric, radius, guess=slope.natural)
         here = behaviour.outputs(params)
         moved = backtrack(
             params,
             scale(-1.0, descent.move),
             evaluate=lambda p: Candidate(loss(p), behaviour.divergence(here, behaviour.outputs(p))),
-            accept=lambda found: (found.loss <= slope.value) & (found.kl <= self.radius),
+            accept=lambda found: (found.loss <= slope.value) & (found.kl <= radius),
             trials=self.trials,
         )
         accepted = moved.fraction > 0
@@ -152,9 +153,3 @@ class TrustRegion:
 def named(prefix: str, metrics: Metrics) -> Metrics:
     """The same metrics under a common prefix."""
     return {f"{prefix}/{name}": value for name, value in metrics.items()}
-
-
-def check_positive(value: float, what: str) -> None:
-    """Raise ValueError unless the number is positive and finite."""
-    if not 0 < value < float("inf"):
-        raise BadInput(f"{what.format(value)}: must be positive and finite")

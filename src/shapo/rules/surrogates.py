@@ -44,7 +44,7 @@ def surrogate(samples: Samples, advantage: Array) -> Loss:
     return lambda policy: -jnp.mean(ratio(policy, samples) * advantage)
 
 
-def clipped_surrogate(samples: Samples, advantage: Array, clip: float) -> Loss:
+def clipped_surrogate(samples: Samples, advantage: Array, clip: Array | float) -> Loss:
     """PPO's loss: −E[min(ratio · A, clip(ratio, 1 ± clip) · A)]."""
 
     def loss(policy: Policy) -> Array:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shapo.experiment import Experiment
+from shapo.experiment.extensions import Recorded
 from shapo.runs.files import Damaged, read_json
 from shapo.words import BadInput
 
@@ -46,8 +47,12 @@ def config_of(content: Any, file: str) -> Config:
 
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
+    recorded: dict[str, Any] = {
+        name: Recorded(value) if isinstance(value, str) else value
+        for name, value in choices.items()
+    }
     try:
-        return Experiment(**choices)
+        return Experiment(**recorded)
     except (ValueError, TypeError) as error:
         raise BadConfig(
             f"{file} is not a run's config of this version of shapo: {error} (written by shapo {version})"

@@ -7,6 +7,7 @@ from shapo.cli.parsing import Parser
 
 EXAMPLES = """\
 Every algorithm works with every gradient rule: shapo train --algo cpo --gradient shapo
+Either may be your own, written module:factory: shapo train --gradient "my_rules:LookAhead(radius=1e-4)"
 """
 ALGORITHMS = {
     "trpo": "trust region policy optimisation; ignores cost",

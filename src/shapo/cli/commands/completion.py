@@ -54,7 +54,11 @@ def known() -> Known:
     for command, text in _help_texts().items():
         found = OPTION.findall(text.partition("options:")[2])
         options[command] = sorted({name for name, _ in found})
-        values |= {name: words.split(",") for name, words in found if words}
+        values |= {
+            name: [word for word in words.split(",") if ":" not in word]
+            for name, words in found
+            if words
+        }
     names = {"figure": ["all", "list", *FIGURES], "bench": ["env", "train"], "completion": list(SCRIPTS)}  # fmt: skip
     return Known(options, values, names)
 

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
-from shapo.cli.trained import add_env_option
+from shapo.cli.trained import add_environment_options
 from shapo.words import at_least_one, whole_number
 
 EXAMPLES = """\
@@ -43,7 +43,7 @@ def describe(parser: Parser) -> None:
         metavar="INT",
         help="cut an episode that goes on for longer [10000]",
     )
-    add_env_option(parser)
+    add_environment_options(parser)
     parser.add_argument("--json", action="store_true", default=False, help="print one JSON object")
 
 
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> None:
     trained = Run.open(options.run)
     for note in changed_versions(trained):
         warnings.warn(note, stacklevel=1)
-    policy, build = trained.policy, task_of(trained, options.env or None).build
+    policy, build = trained.policy, task_of(trained, options.env, options.cost).build
     env = options.env or trained.environment
     kinds = {"mean action": False, "sampled action": True}
     found = {

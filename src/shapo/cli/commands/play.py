@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.cli.parsing import Parser
-from shapo.cli.trained import add_env_option
+from shapo.cli.trained import add_environment_options
 from shapo.words import BadInput, at_least_one, whole_number
 
 EXAMPLES = """\
@@ -43,7 +43,7 @@ def describe(parser: Parser) -> None:
         metavar="INT",
         help="cut an episode that goes on for longer [10000]",
     )
-    add_env_option(parser)
+    add_environment_options(parser)
     parser.add_argument("--stochastic", action="store_true", default=False, help="sample actions")
 
 
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
 
     trained = Run.open(options.run)
     policy = trained.policy
-    env = task_of(trained, options.env or None).build(1, options.seed)
+    env = task_of(trained, options.env, options.cost).build(1, options.seed)
     out = options.out if "out" in options else options.run / "episode.mp4"
     settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
     frames = film(

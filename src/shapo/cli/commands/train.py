@@ -13,7 +13,8 @@ examples:
   shapo train --env Ant-v4 --algo cpo --seed 3 --steps 1e6 --out runs/ant
       A shorter run of CPO where a fall costs 1 and the limit is 0.
   shapo train --env mytasks:Maze --cost-limit 5
-      Your own environment: the class or function Maze in mytasks.py.
+      Your own environment: the class or function Maze in mytasks.py. Gradient rules, algorithms, schedules and costs of
+      your own are named likewise: --gradient "my_rules:LookAhead(radius=1e-4)".
   shapo train --resume runs/ant
       Go on where a run was stopped; the files end up as if it never had been.
   shapo train --resume runs/maze --env mytasks:Maze
@@ -47,8 +48,8 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train, watched by a person or by nobody."""
-    from shapo.cli.trust import require_named
     from shapo.experiment import Experiment
+    from shapo.experiment.extensions import require_named
     from shapo.runs.folder import Run
     from shapo.runs.panel import screen
     from shapo.runs.recorders import Recorder, WeightsAndBiases
@@ -62,8 +63,8 @@ def run(options: argparse.Namespace) -> None:
     if resume:
         folder = vars(options)[named[0]]
         begun = Run.open(folder)
-        require_named(begun, choices)
         experiment = begun.experiment.replace(**choices)
+        require_named(experiment.names())
         begun.require_same(experiment, {})
         if "restart" in options:
             print(f"aside={begun.set_aside()}")

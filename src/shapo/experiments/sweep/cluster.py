@@ -147,7 +147,7 @@ class Cluster:
         order = Order(
             job.experiment,
             mirror.needed_to_continue(job.folder),
-            sources(job.experiment.env),
+            sources(job.experiment),
             importlib.metadata.version("shapo"),
         )
         self._running[task.remote(order)] = job

@@ -1,29 +1,33 @@
-"""A user's own environment on another machine: the source of the module that defines it travels with the run."""
+"""A user's own code on another machine: the source of each module that an experiment names travels with the run."""
 
 import importlib.util
 import sysconfig
 from pathlib import Path
 
-from shapo.experiment.extensions import look_here
+from shapo.experiment import Experiment
+from shapo.experiment.extensions import code_in, look_here
 from shapo.experiments.sweep.mirror import Changes, Part
 
 
-def sources(env: str) -> Changes:
-    """The module or package that an environment id such as `mytasks:Maze` names.
+def sources(experiment: Experiment) -> Changes:
+    """The modules and packages that an experiment names, as in `mytasks:Maze`.
 
-    Nothing for other ids, nor for what is installed: that must be installed on every machine.
+    Nothing for names of ours, nor for what is installed: that must be installed on every machine.
     """
-    module, colon, _ = env.partition(":")
-    if colon:
-        look_here()
-    spec = importlib.util.find_spec(module.partition(".")[0]) if colon else None
+    look_here()
+    names = code_in(experiment.names()).values()
+    modules = {name.partition(":")[0].partition(".")[0] for name in names}
+    return Changes([part for module in sorted(modules) for part in _files(module)], [])
+
+
+def _files(module: str) -> list[Part]:
+    spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None or _installed(spec.origin):
-        return Changes([], [])
+        return []
     file = Path(spec.origin)
     root = file.parent.parent if spec.submodule_search_locations else file.parent
     files = file.parent.rglob("*.py") if spec.submodule_search_locations else [file]
-    parts = [Part(path.relative_to(root).as_posix(), None, path.read_bytes()) for path in files]
-    return Changes(parts, [])
+    return [Part(path.relative_to(root).as_posix(), None, path.read_bytes()) for path in files]
 
 
 def _installed(origin: str) -> bool:

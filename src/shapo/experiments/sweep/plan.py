@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from shapo import envs
 from shapo.experiment import Experiment
+from shapo.experiment.extensions import load, parse
 from shapo.experiments.sweep.naming import run_names
 from shapo.runs.checkpoints import iterations
 from shapo.runs.folder import Run, is_free
@@ -47,8 +48,7 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
 
     A run is the same as another if all choices that do anything are, whatever its folder is called.
     """
-    for env in {experiment.env for experiment in experiments}:
-        envs.canonical(env)
+    _require_known(experiments)
     there, notes = _runs_in(out)
     wanted = {each.essence(): each for each in experiments}
     # A sweep wants throughput, and one run per core has the most of it.
@@ -62,10 +62,23 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
     jobs = [
         Job(new[essence], out / names[essence], 0)
         if essence in new
-        else Job(there[essence].experiment, there[essence].folder, _iterations(there[essence]))
-        for essence in wanted
+        else _going_on(there[essence], each)
+        for essence, each in wanted.items()
     ]
     return Plan(jobs, [printable(note) for note in notes])
+
+
+def _require_known(experiments: Sequence[Experiment]) -> None:
+    """Raise BadInput, before anything is started, if a name leads nowhere."""
+    for env in {each.env for each in experiments}:
+        envs.canonical(env)
+    for name in {name for each in experiments for name in each.names().values() if parse(name)}:
+        load(name)
+
+
+def _going_on(run: Run, wanted: Experiment) -> Job:
+    """A run goes on as it was begun, under the names that the user has given: those in a folder are not believed."""
+    return Job(run.experiment.replace(**wanted.names()), run.folder, _iterations(run))
 
 
 def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:

@@ -1,0 +1,102 @@
+"""From a thing to its name, or to a description that nothing takes for a name.
+
+A lambda, a class within a function, or an object made of others has no name: what is recorded of it must still be the
+same tomorrow, and another if it does something else.
+"""
+
+import ast
+import dataclasses
+import functools
+import hashlib
+import inspect
+import re
+import types
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from shapo.experiment.extensions import CUSTOM, Name, load, parse
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def name_of(thing: object) -> str:
+    """The name that leads back to a thing, or its description if none does."""
+    name = _named(thing)
+    return str(name) if name else f"{CUSTOM}{described(thing)}"
+
+
+def described(thing: object) -> str:
+    """What a Python object is, in a line, without the address at which it happens to lie."""
+    if isinstance(thing, types.FunctionType | type):
+        name = _named(thing)
+        return str(name) if name else _described_code(thing)
+    if isinstance(thing, functools.partial):
+        given = [*map(described, thing.args), *_pairs(thing.keywords.items())]
+        return f"partial({', '.join([described(thing.func), *given])})"
+    if dataclasses.is_dataclass(thing):
+        return f"{type(thing).__name__}({', '.join(_pairs(_fields(thing).items()))})"
+    if isinstance(thing, tuple | list):
+        return f"({', '.join(map(described, thing))})"
+    return " ".join(_ADDRESS.sub("", repr(thing)).split())
+
+
+def _pairs(items: Iterable[tuple[str, Any]]) -> list[str]:
+    return [f"{key}={described(value)}" for key, value in items]
+
+
+def _fields(thing: Any) -> dict[str, Any]:
+    return {each.name: getattr(thing, each.name) for each in dataclasses.fields(thing)}
+
+
+def _named(thing: Any) -> Name | None:
+    if isinstance(thing, functools.partial):
+        return None if thing.args else _called(thing.func, thing.keywords)
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        return _called(type(thing), _fields(thing))
+    module, path = getattr(thing, "__module__", ""), getattr(thing, "__qualname__", "")
+    name = parse(f"{module}:{path}") if module != "__main__" else None
+    try:
+        return name if name and load(str(name)) is thing else None
+    except ValueError:
+        return None
+
+
+def _called(factory: object, keywords: Mapping[str, Any]) -> Name | None:
+    """The name of a call, if its arguments can be written down."""
+    name = _named(factory)
+    literal = all(_is_literal(value) for value in keywords.values())
+    return name._replace(keywords=keywords) if name and literal else None
+
+
+def _is_literal(value: object) -> bool:
+    try:
+        return ast.literal_eval(repr(value)) == value
+    except (ValueError, SyntaxError):
+        return False
+
+
+def _described_code(thing: types.FunctionType | type) -> str:
+    """A function or class that cannot be imported: where it is from, and a number that changes with what it does."""
+    place = f"{thing.__qualname__} in {thing.__module__}"
+    if isinstance(thing, type):
+        return place
+    values = (*(thing.__defaults__ or ()), *_closure(thing))
+    parts = [*_code(thing.__code__), *map(_constant, values)]
+    return f"{place} {hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()}"
+
+
+def _closure(function: types.FunctionType) -> list[object]:
+    values = inspect.getclosurevars(function).nonlocals
+    return [values[name] for name in sorted(values)]
+
+
+def _code(code: types.CodeType) -> list[object]:
+    return [code.co_code, code.co_names, *map(_constant, code.co_consts)]
+
+
+def _constant(value: object) -> object:
+    if isinstance(value, types.CodeType):
+        return _code(value)
+    if isinstance(value, frozenset):
+        return sorted(map(repr, value))
+    return _ADDRESS.sub("", repr(value))
