@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shapo.experiments.sweep.child import _failure
-from shapo.runs.folder import RunInUse
+from shapo.runs.holding import RunInUse
 from shapo.words import BadInput, printable
 
 SOURCE = Path(__file__).parents[1] / "src" / "shapo"

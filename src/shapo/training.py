@@ -10,11 +10,8 @@ collecting it, and the result is the same as if it did not):
 import contextlib
 import dataclasses
 import os
-import shlex
-import signal
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,7 +21,7 @@ from numpy.typing import NDArray
 from shapo.envs.registry import canonical
 from shapo.experiment import Experiment
 from shapo.experiment.describing import name_of
-from shapo.experiment.extensions import CUSTOM, IN_ALGO, code_in, is_custom, require_named
+from shapo.experiment.extensions import CUSTOM, IN_ALGO, is_custom, require_named
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.checkpoints import Checkpoint
@@ -32,7 +29,8 @@ from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
 from shapo.runs.policies import Policy
 from shapo.runs.recorders import Recorder, TensorBoard
-from shapo.runs.resuming import Start, where_to_go_on
+from shapo.runs.resuming import Start, how_to_continue, where_to_go_on
+from shapo.runs.stopping import sigterm_raises
 from shapo.runs.stopwatch import Stopwatch
 from shapo.runs.writing import RunWriter
 from shapo.words import BadInput, folder_name
@@ -42,10 +40,6 @@ if TYPE_CHECKING:
 
 MakeRecorders = Callable[[Run, int], list[Recorder]]
 """Given the run and the first iteration that will be recorded."""
-
-
-class Terminated(KeyboardInterrupt):
-    """`kill PID`, which unwinds the stack like Ctrl-C does."""
 
 
 class TrainingError(RuntimeError):
@@ -70,13 +64,6 @@ def default_folder(experiment: Experiment) -> Path:
 def tensorboard(run: Run, first_iteration: int) -> list[Recorder]:
     """Event files in the run's folder."""
     return [TensorBoard(run.folder / "tensorboard", first_iteration)]
-
-
-def how_to_continue(folder: Path, experiment: Experiment) -> str:
-    """The command for a run, with the names of code that no folder has imported by itself."""
-    code = code_in(experiment.names())
-    options = [f" --{name.replace('_', '-')} {shlex.quote(value)}" for name, value in code.items()]
-    return f"shapo train --resume {folder}{''.join(options)}"
 
 
 def train(
@@ -115,7 +102,7 @@ def train(
         if env is None:
             canonical(experiment.env)
         run = Run.create(folder, experiment, {})
-    with run.locked(), _sigterm_raises():
+    with run.locked(), sigterm_raises():
         start = where_to_go_on(run) if resume else Start(None, False, [])
         for note in start.notes:
             warnings.warn(note, stacklevel=2)
@@ -240,26 +227,6 @@ def _require(iteration: int, what: str, not_finite: str | None) -> None:
             "before stays as it is, but the same choices lead here again: look at learning rates and at the size of "
             "rewards and costs"
         )
-
-
-@contextlib.contextmanager
-def _sigterm_raises() -> Iterator[None]:
-    """Have SIGTERM close workers and files, too."""
-
-    def leave(number: int, frame: object) -> None:
-        signal.signal(
-            signal.SIGTERM, signal.SIG_DFL
-        )  # a second one does not wait for anything to be closed
-        raise Terminated
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _prefixed(prefix: str, arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:

@@ -16,7 +16,7 @@ from shapo.experiments.sweep.cluster import Cluster, Order, train_on_node
 from shapo.experiments.sweep.engine import Advanced
 from shapo.experiments.sweep.mirror import Changes
 from shapo.experiments.sweep.plan import Job
-from shapo.runs.folder import held
+from shapo.runs.holding import held
 
 EXPERIMENT = Experiment(
     env="toy_env:Slow", algo="trpo", gradient="own_rules:LookAhead(radius=0.001)", cost_limit=(1.0,),

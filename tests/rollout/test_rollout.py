@@ -4,6 +4,7 @@ import contextlib
 import faulthandler
 import os
 import subprocess
+import sys
 import time
 from functools import partial
 
@@ -242,6 +243,35 @@ def test_environments_are_closed(tmp_path, monkeypatch, how):
     closed = [int(path.stem) for path in tmp_path.glob("*.closed")]
     assert len(servers) == 2 and (how == "stubborn" or sorted(closed) == sorted(servers))
     assert not any(map(is_running, servers))
+
+
+def test_no_worker_outlives_a_parent_that_is_killed_while_it_starts(tmp_path):
+    """What a worker imports takes its time, here for ever."""
+    (tmp_path / "cloudpickle.py").write_text(
+        f"open({str(tmp_path / 'importing')!r}, 'w').close()\nimport time\ntime.sleep(1000)\n"
+    )
+    program = (
+        "from shapo.rollout import processes, sharing; import time\n"
+        f"worker = processes.start(0, range(1), {os.devnull!r}, sharing.anonymous_file())\n"
+        "print(worker.process.pid, flush=True)\ntime.sleep(1000)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    worker = int(parent.stdout.readline())
+    while not (tmp_path / "importing").exists():
+        assert is_running(worker)
+        time.sleep(0.01)
+    parent.kill()
+    parent.communicate()
+    deadline = time.monotonic() + 10
+    while is_running(worker):
+        assert time.monotonic() < deadline, "it lives on"
+        time.sleep(0.01)
 
 
 class Crashing(Toy):

@@ -10,8 +10,9 @@ import pytest
 from shapo.experiment import Experiment
 from shapo.runs.checkpoints import Checkpoint, keep_last, newest_first, save_checkpoint
 from shapo.runs.files import Damaged
-from shapo.runs.folder import Run, RunInUse
+from shapo.runs.folder import Run
 from shapo.runs.history import read_history
+from shapo.runs.holding import RunInUse
 from shapo.runs.ledger import Ledger
 from shapo.runs.tables import Extent, Table, read_columns
 from shapo.types import Batch, Episodes

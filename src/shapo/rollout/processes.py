@@ -1,6 +1,7 @@
 """Starting worker processes, and how many make sense."""
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -13,7 +14,15 @@ SINGLE_THREADED = {
     name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 }  # fmt: skip
 """Workers are the parallelism; threads inside them would only fight over the same cores."""
-PROGRAM = "import sys; from shapo.rollout.worker import main; main(*map(int, sys.argv[1:]))"
+PROGRAM = """
+import sys
+from shapo.rollout.processes import die_with
+pipe, memory, parent = map(int, sys.argv[1:])
+die_with(parent)  # before all the rest is imported, which takes a while
+from shapo.rollout.worker import main
+main(pipe, memory)
+"""
+PR_SET_PDEATHSIG = 1
 
 
 class WorkerProcess(NamedTuple):
@@ -28,6 +37,14 @@ class WorkerProcess(NamedTuple):
 def available_cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def die_with(parent: int) -> None:
+    """Never outlive the parent, even when stuck in an environment; elsewhere than on Linux, the closed pipe must do."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        raise SystemExit("the parent is gone")
 
 
 def start(index: int, envs: range, log: Path, memory: int) -> WorkerProcess:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import cloudpickle
 import numpy as np
-from numpy.typing import NDArray
 
 from shapo.envs.protocol import Wrapper
 from shapo.rollout.acting import Actor
@@ -28,6 +27,7 @@ from shapo.rollout.messages import (
     Spec,
     State,
     Wrap,
+    joined,
 )
 from shapo.rollout.processes import WorkerProcess, available_cores, start, stop
 from shapo.rollout.sharing import SLOTS, Shape, Shared, anonymous_file, share
@@ -156,7 +156,7 @@ class Rollout:
             map(np.concatenate, zip(*(part.episodes for part in parts), strict=True))
         )
         order = np.lexsort((episodes.env, episodes.step))
-        state = {name: _joined([part.state[name] for part in parts]) for name in parts[0].state}
+        state = {name: joined([part.state[name] for part in parts]) for name in parts[0].state}
         return Experience(
             self._shared.batches[self._slot],
             Episodes._make(field[order] for field in episodes),
@@ -240,15 +240,3 @@ class Rollout:
         return RolloutError(
             f"environment {name} with seeds {first} to {last} {what}; log: {self._log}"
         )
-
-
-def _joined(parts: list[NDArray]) -> NDArray:
-    """Along the environments; where workers remember histories of different lengths, zeros fill the shorter ones."""
-    shape = np.max([part.shape[1:] for part in parts], axis=0).astype(int)
-    whole = np.zeros((sum(map(len, parts)), *shape), parts[0].dtype)
-    begin = 0
-    for part in parts:
-        corner = tuple(slice(size) for size in part.shape[1:])
-        whole[(slice(begin, begin + len(part)), *corner)] = part
-        begin += len(part)
-    return whole

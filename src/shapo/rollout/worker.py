@@ -4,9 +4,7 @@ Its own program rather than a `multiprocessing` child, so that a user's script i
 """
 
 import contextlib
-import ctypes
 import faulthandler
-import os
 import signal
 import sys
 import time
@@ -39,20 +37,11 @@ from shapo.words import BadInput
 
 SEEDS = 2_000_000_000
 """Training draws its environment seeds below this number."""
-PR_SET_PDEATHSIG = 1
 
 
 def env_seed(seed: int, env: int) -> int:
     """The seed of one environment of an experiment; neighbours get neighbouring numbers."""
     return seed * 1_000_003 % SEEDS + env
-
-
-def die_with(parent: int) -> None:
-    """Never outlive the parent, even when stuck in an environment; elsewhere than on Linux, the closed pipe must do."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        raise SystemExit("the parent is gone")
 
 
 class CannotWrap(BadInput):
@@ -144,9 +133,8 @@ def _one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def main(pipe: int, memory: int, parent: int) -> None:
+def main(pipe: int, memory: int) -> None:
     """Serve until the parent hangs up; `pipe` and `memory` are inherited file descriptors."""
-    die_with(parent)
     faulthandler.enable()  # a crash in somebody's C code leaves its place in the log
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(pipe)

@@ -14,7 +14,6 @@ aside/                what was there before it was begun anew
 import contextlib
 import dataclasses
 import difflib
-import fcntl
 import importlib.metadata
 import json
 import os
@@ -29,14 +28,8 @@ from shapo.runs import policies
 from shapo.runs.config import BadConfig, read_config
 from shapo.runs.files import read_json, temporary_name, write_atomically
 from shapo.runs.history import History, read_history
-from shapo.runs.integrity import (
-    CONFIG,
-    MANIFEST,
-    TABLES,
-    broken_seals,
-    check_inside,
-    is_sealed,
-)
+from shapo.runs.holding import held
+from shapo.runs.integrity import CONFIG, MANIFEST, TABLES, broken_seals, check_inside, is_sealed
 from shapo.runs.origin import differences
 from shapo.words import BadInput, printable
 
@@ -51,10 +44,6 @@ MADE_BY_A_RUN = (
     "checkpoints", *TABLES, policies.FILE, MANIFEST, *REMAINS, "tensorboard", "wandb", CONFIG,
 )  # fmt: skip
 """In an order in which they can go: rows without a checkpoint are never overwritten, so they are safe at any moment."""
-
-
-class RunInUse(BadInput):
-    """Another process is training in this folder."""
 
 
 @dataclass(frozen=True)
@@ -213,24 +202,6 @@ class Run:
         """Hold the run for this process alone; the lock goes with the process, however it ends."""
         with held(self.folder):
             yield
-
-
-@contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process alone; raises `RunInUse` if another has it."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Who had it before us may have taken it off the disk.
-            still_there = os.path.samestat(os.fstat(descriptor), os.stat(folder))
-        except (BlockingIOError, FileNotFoundError):
-            still_there = False
-        if not still_there:
-            raise RunInUse(f"{folder} is being trained by another process")
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def is_free(folder: Path) -> bool:

@@ -53,7 +53,8 @@ def run(options: argparse.Namespace) -> None:
     from shapo.runs.folder import Run
     from shapo.runs.panel import screen
     from shapo.runs.recorders import Recorder, WeightsAndBiases
-    from shapo.training import default_folder, how_to_continue, tensorboard, train
+    from shapo.runs.resuming import how_to_continue
+    from shapo.training import default_folder, tensorboard, train
 
     choices = experiment_choices(options)
     named = [name for name in ("resume", "restart", "out") if name in options]

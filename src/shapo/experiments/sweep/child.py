@@ -16,7 +16,7 @@ from typing import TextIO
 
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.engine import Failure
-from shapo.runs.folder import RunInUse
+from shapo.runs.holding import RunInUse
 from shapo.training import train
 from shapo.words import BadInput
 

@@ -24,7 +24,7 @@ from shapo.experiments.sweep.engine import Advanced, Begun, Ended, Event, Failur
 from shapo.experiments.sweep.modules import sources
 from shapo.experiments.sweep.plan import Job
 from shapo.experiments.sweep.process import GRACE, RunProcess
-from shapo.runs.folder import RunInUse, held
+from shapo.runs.holding import RunInUse, held
 from shapo.words import BadInput
 
 SECONDS_BETWEEN_UPDATES = 1.0

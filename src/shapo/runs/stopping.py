@@ -1,0 +1,30 @@
+"""Being told to stop: `kill PID` leaves like Ctrl-C does, with everything closed."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+
+
+class Terminated(KeyboardInterrupt):
+    """`kill PID`, which unwinds the stack like Ctrl-C does."""
+
+
+@contextlib.contextmanager
+def sigterm_raises() -> Iterator[None]:
+    """Have SIGTERM close workers and files, too."""
+
+    def leave(number: int, frame: object) -> None:
+        signal.signal(
+            signal.SIGTERM, signal.SIG_DFL
+        )  # a second one does not wait for anything to be closed
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
