@@ -16,6 +16,9 @@ from test_resume import same_files
 STEPS = 40_000  # two iterations of 20,000 rows: what the first taught decides the second
 
 
+pytestmark = pytest.mark.xdist_group(
+    "determinism"
+)  # one process makes the run that all are compared with
 CHOICES = ["--gradient", "shapo", "--env", "SafetyPointGoal1-v0", "--seed", "5"]
 
 

@@ -11,10 +11,7 @@ belongs to is a mean per step, so the excess must be one too. The minimum is one
 
 A gradient estimated from a batch promises more than it keeps: part of b is noise, and along that part the cost falls in
 this batch only. Two halves of the batch have noise of their own, so what they disagree about tells how much of a
-promise is noise, and only the rest counts towards the constraint (`Products`). What a linear model still gets wrong on
-average, the same way in every update, is left to a margin: the step aims at limit − margin, and the margin grows while
-the limit is exceeded and shrinks while it is not. What is aimed at is a cost, so the margin never exceeds the limit;
-where the limit is 0 there is none, and nothing can wind up.
+promise is noise, and only the rest counts towards the constraint (`Products`).
 
 SHAPO measures g and b each at its own worst policy nearby: the one of lowest reward, the one of highest cost.
 """
@@ -167,20 +164,18 @@ class Cpo:
     subproblem: Subproblem = field(default_factory=Exact)
     solver: FisherSolver = field(default_factory=FisherSolver)
     trials: int = 15
-    margin_rate: float = 0.05
-    """How fast the margin follows the excess, both in cost per episode."""
     environment: Wrapper | None = None
 
     def __post_init__(self):
         check_number(self.radius, "Cpo(radius={})", positive=True)
 
-    def init(self, params: Policy) -> Array:
-        """The margin."""
-        return jnp.zeros(())
+    def init(self, params: Policy) -> tuple[()]:
+        """Nothing to remember."""
+        return ()
 
     def update(
-        self, params: Policy, state: Array, samples: Samples, progress: Progress, key: Array
-    ) -> tuple[Policy, Array, Metrics]:
+        self, params: Policy, state: tuple[()], samples: Samples, progress: Progress, key: Array
+    ) -> tuple[Policy, tuple[()], Metrics]:
         """One constrained natural-gradient step."""
         radius, behaviour = now(self.radius, progress), policy_behaviour(samples.obs)
         reward_loss = surrogate(samples, samples.reward_advantage)
@@ -192,9 +187,7 @@ class Cpo:
         natural_cost = metric.solve(cost.grads, cost.natural)
 
         (episode_cost,) = jnp.asarray(progress.episode_cost)
-        over = episode_cost - self.cost_limit
-        margin = jnp.clip(state + self.margin_rate * over, 0.0, self.cost_limit)
-        excess = self.subproblem.per_step(over + margin, progress)
+        excess = self.subproblem.per_step(episode_cost - self.cost_limit, progress)
         reward_noise, cost_noise = (
             jax.grad(surrogate(samples, samples.side * advantage))(params)
             for advantage in (samples.reward_advantage, -samples.cost_advantage[:, 0])
@@ -234,11 +227,10 @@ class Cpo:
             "policy/cg_iterations": natural_reward.iterations,
             "policy/case": mixture.case,
             "policy/excess": excess,
-            "policy/margin": margin,
             "policy/kept": products.kept_s / jnp.maximum(s, jnp.finfo(s.dtype).tiny),
         }
         found = named("gradient", reward.metrics) | named("gradient_cost", cost.metrics)
-        return moved.params, margin, metrics | found
+        return moved.params, state, metrics | found
 
 
 def cpo(
@@ -248,15 +240,12 @@ def cpo(
     reward_gradient: Gradient = Plain(),
     cost_gradient: Gradient = Plain(),
     subproblem: Subproblem = Exact(),
-    margin_rate: float = 0.05,
     solver: FisherSolver = FisherSolver(),
 ) -> Cpo:
-    """CPO. `subproblem=AsReleased(), margin_rate=0.0` reproduces published numbers; nothing else speaks for it."""
+    """CPO. `subproblem=AsReleased()` reproduces published numbers; nothing else speaks for it."""
     limit, *more = as_limits(cost_limit)
     if more:
         raise BadInput(
             f"cpo(cost_limit={cost_limit!r}): CPO takes one cost; trpo_lagrangian, trpo_pid and crpo take several"
         )
-    return Cpo(
-        limit, radius, reward_gradient, cost_gradient, subproblem, solver, margin_rate=margin_rate
-    )
+    return Cpo(limit, radius, reward_gradient, cost_gradient, subproblem, solver)

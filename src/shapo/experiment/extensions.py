@@ -68,7 +68,7 @@ def _keywords(text: str, arguments: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"f({arguments}", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            raise ValueError
+            raise SyntaxError
         found = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
     except (SyntaxError, ValueError):
         found = {None: None}

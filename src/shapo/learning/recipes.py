@@ -97,7 +97,7 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
         case "cpo":
             return cpo(**both, **region)
         case "cpo-as-released":
-            return cpo(subproblem=AsReleased(), margin_rate=0.0, **both, **region)
+            return cpo(subproblem=AsReleased(), **both, **region)
         case "saute":
             return saute(base=trpo(gradient=rule, **region), **budget)
         case "ppo-saute":

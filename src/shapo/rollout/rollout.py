@@ -104,7 +104,8 @@ class Rollout:
     @functools.cached_property
     def bare(self) -> Spec:
         """What the environments are like by themselves; the first look waits until every worker has built its own."""
-        return self._answers()[0]
+        # Importing and building are no steps: however few seconds a step may take, this may take longer.
+        return self._answers("was not built within", max(self._patience, PATIENCE))[0]
 
     def wrap(self, wrapper: Wrapper) -> None:
         """Change the environments to what an algorithm wants; only before the first look at `spec`."""
@@ -197,23 +198,22 @@ class Rollout:
             self._receive(worker)
             raise
 
-    def _answers(self) -> list:
-        """Each worker's reply, in the workers' order."""
+    def _answers(self, lateness: str = "made no step for", patience: float | None = None) -> list:
+        """Each worker's reply, in the workers' order; one that gives no sign of life is late."""
+        patience = self._patience if patience is None else patience
         replies = {}
         waiting = {worker.pipe: worker for worker in self._workers}
         last_sign, beats = time.monotonic(), self._beats()
         while waiting:
-            ready = wait(list(waiting), timeout=min(1.0, self._patience))
+            ready = wait(list(waiting), timeout=min(1.0, patience))
             for pipe in ready:
                 worker = waiting.pop(pipe)  # type: ignore[arg-type]
                 replies[worker.index] = self._receive(worker)
             now = self._beats()
             if ready or now != beats:
                 last_sign, beats = time.monotonic(), now
-            elif time.monotonic() - last_sign > self._patience:
-                raise self._error(
-                    next(iter(waiting.values())), f"made no step for {self._patience:g} s"
-                )
+            elif time.monotonic() - last_sign > patience:
+                raise self._error(next(iter(waiting.values())), f"{lateness} {patience:g} s")
         return [replies[worker.index] for worker in self._workers]
 
     def _beats(self) -> bytes:

@@ -29,7 +29,7 @@ GROWING = (
 """What sums up the whole training so far: its last value says it all."""
 KEPT = (
     *GROWING, "reward/episode", "cost/episode", "cost/limit", "cost/p80", "cost/p95", "episode/length",
-    "policy/multiplier", "policy/kl", "policy/kept", "policy/margin", "gradient/cosine", "gradient/kl",
+    "policy/multiplier", "policy/kl", "policy/kept", "gradient/cosine", "gradient/kl",
     "gradient/distance", "gradient/alpha", "time/steps_per_second",
 )  # fmt: skip
 
