@@ -101,7 +101,7 @@ def test_a_broken_folder_is_named_and_skipped(tmp_path, file, content, reason):
     ("field", "value"),
     [
         ("steps", "many"),
-        ("radius", None),
+        ("radius_per_dim", None),
         ("hidden", "64"),
         ("hidden", [[64]]),
         ("env", 1),
@@ -117,6 +117,16 @@ def test_a_configuration_from_elsewhere_is_named(tmp_path, field, value):
     assert field in the_reason(read_runs(tmp_path))
     with pytest.raises(ValueError, match=field):
         Run.open(folder)
+
+
+def test_choices_under_their_former_names_are_read(tmp_path):
+    wanted = SHORT.replace(radius_per_dim=0.03, damping_per_dim=0.2, crpo_tolerance=1.0)
+    folder = write_run(tmp_path / "former", wanted)
+    text = (folder / "config.json").read_text()
+    former = text.replace("_per_dim", "").replace("crpo_tolerance", "tolerance")
+    assert former != text
+    (folder / "config.json").write_text(former)
+    assert Run.open(folder).experiment == wanted
 
 
 def test_runs_of_another_version_are_kept_apart(tmp_path):

@@ -177,7 +177,7 @@ class TestRun:
     def test_config_is_complete(self, tmp_path):
         Run.create(tmp_path / "r", self.experiment, {"env": "m:f"})
         config = json.loads((tmp_path / "r" / "config.json").read_text())
-        assert config["experiment"]["damping"] == 0.1 and config["custom"] == {"env": "m:f"}
+        assert config["experiment"]["damping_per_dim"] == 0.1 and config["custom"] == {"env": "m:f"}
         assert {"jax", "mujoco", "numpy"} <= set(config["packages"]) and config["version"]
         found = Run.open(tmp_path / "r")
         assert found.experiment == self.experiment and not found.finished
@@ -213,9 +213,9 @@ class TestRun:
     def test_a_changed_config_is_shown(self, tmp_path):
         run = Run.create(tmp_path, self.experiment, {})
         with pytest.raises(
-            ValueError, match=r"seed is 0 in the run, 4 was asked for; radius is 0.01"
+            ValueError, match=r"seed is 0 in the run, 4 was asked for; radius_per_dim is 0.01"
         ):
-            run.require_same(self.experiment.replace(seed=4, radius=0.02), {})
+            run.require_same(self.experiment.replace(seed=4, radius_per_dim=0.02), {})
         with pytest.raises(ValueError, match="m:f"):
             run.require_same(self.experiment, {"env": "m:f"})
 

@@ -8,6 +8,13 @@ from shapo.experiment.extensions import Recorded
 from shapo.runs.files import Damaged, read_json
 from shapo.words import BadInput
 
+FORMER_NAMES = {
+    "radius": "radius_per_dim",
+    "damping": "damping_per_dim",
+    "tolerance": "crpo_tolerance",
+}
+"""What some choices were called when the study was begun."""
+
 
 class BadConfig(BadInput):
     """A file that is not the configuration of a run, or not of this version; the message says why."""
@@ -48,7 +55,7 @@ def config_of(content: Any, file: str) -> Config:
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
     recorded: dict[str, Any] = {
-        name: Recorded(value) if isinstance(value, str) else value
+        FORMER_NAMES.get(name, name): Recorded(value) if isinstance(value, str) else value
         for name, value in choices.items()
     }
     try:
