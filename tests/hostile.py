@@ -31,7 +31,7 @@ def write_run(
     folder: Path, experiment: Experiment = EXPERIMENT, iterations: int = 2, policy: Policy = POLICY
 ) -> Path:
     """A run as `train` would have left it, with all checksums right."""
-    run = Run.create(folder, experiment, {})
+    run = Run.create(folder, experiment)
     writer = RunWriter(run, None)
     for i in range(iterations):
         row = {"iteration": i, "steps": (i + 1) * 100, "reward/episode": 1.0, "cost/episode": 2.0}

@@ -108,13 +108,13 @@ def train(
     folder = Path(out) if out is not None else default_folder(experiment)
     if resume:
         run = Run.open(folder)
-        run.require_same(experiment, {})
+        run.require_same(experiment)
         # Its own may be equal, but has names that only a file gives.
         run = dataclasses.replace(run, experiment=experiment)
     else:
         if env is None:
             canonical(experiment.env)
-        run = Run.create(folder, experiment, {})
+        run = Run.create(folder, experiment)
     with run.locked(), _sigterm_raises():
         start = where_to_go_on(run) if resume else Start(None, False, [])
         for note in start.notes:

@@ -73,7 +73,7 @@ def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
     by_point: dict[Experiment, list[Run]] = {each.essence("seed"): [] for each in wanted}
     for run in runs:
         point = run.experiment.essence("seed")
-        if run.finished and not run.custom and point in by_point:
+        if run.finished and point in by_point:
             by_point[point].append(run)
     groups = {point: counted(own) for point, own in by_point.items() if own}
     found = [_candidate(point, group.runs) for point, group in groups.items()]

@@ -93,9 +93,7 @@ def chosen_radius(runs: Sequence[Run]) -> float | None:
 def runs_of(arm: Experiment, runs: Iterable[Run]) -> dict[int, Run]:
     """The finished runs of an arm, by seed."""
     wanted = arm.essence("seed")
-    own = (
-        r for r in runs if not r.custom and r.finished and r.experiment.essence("seed") == wanted
-    )
+    own = (r for r in runs if r.finished and r.experiment.essence("seed") == wanted)
     return {run.experiment.seed: run for run in counted(own).runs}
 
 
