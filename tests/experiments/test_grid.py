@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from shapo import presets
+from shapo.experiment import Experiment
 from shapo.experiments.sweep.grid import experiments, read_grid
 from shapo.experiments.sweep.naming import run_names
 
@@ -18,7 +18,7 @@ GRID = {
 
 def test_every_combination_with_published_values():
     expected = {
-        presets.experiment(env, algo, gradient, seed=seed)
+        Experiment(env, algo, gradient, seed=seed)
         for env, algo, gradient, seed in itertools.product(*list(GRID.values())[:3], range(3))
     }
     found = experiments(GRID)
@@ -73,7 +73,7 @@ def test_a_single_value_may_be_for_some_of_the_runs_only():
 
 
 def test_an_environment_under_two_names_is_run_once():
-    assert experiments({"env": ["PointGoal1-v0", "SafetyPointGoal1-v0"]}) == [presets.experiment()]
+    assert experiments({"env": ["PointGoal1-v0", "SafetyPointGoal1-v0"]}) == [Experiment()]
 
 
 @pytest.mark.parametrize(
