@@ -13,7 +13,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 DOCS = Path(__file__).parent
 SOURCE = DOCS.parent / "src" / "shapo"
 FLOORS = [
-    ["types", "words"], ["experiment", "presets"], ["rules", "envs"], ["algorithms", "rollout"], ["learning"],
+    ["types", "words"], ["experiment"], ["rules", "envs"], ["algorithms", "rollout"], ["learning"],
     ["runs"], ["training", "evaluate"], ["experiments", "bench"], ["cli"],
 ]  # fmt: skip
 """Rooms side by side do not import each other."""

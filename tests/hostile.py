@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from test_acting import make_actor
 
-from shapo import presets
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
 from shapo.rollout.acting import ActionScale
@@ -21,9 +20,7 @@ from shapo.runs.policies import Policy
 from shapo.runs.writing import RunWriter
 
 ESCAPE = "\x1b]0;owned\x07\x1b[31m"
-EXPERIMENT = presets.experiment(
-    steps=200, num_envs=2, steps_per_env=50, workers=1, hidden=(8,), seed=0
-)
+EXPERIMENT = Experiment(steps=200, num_envs=2, steps_per_env=50, workers=1, hidden=(8,), seed=0)
 POLICY = Policy(make_actor((3, 8, 2)), ActionScale(np.zeros(2), np.ones(2)), "SafetyPointGoal1-v0")
 
 
@@ -31,7 +28,7 @@ def write_run(
     folder: Path, experiment: Experiment = EXPERIMENT, iterations: int = 2, policy: Policy = POLICY
 ) -> Path:
     """A run as `train` would have left it, with all checksums right."""
-    run = Run.create(folder, experiment, {})
+    run = Run.create(folder, experiment)
     writer = RunWriter(run, None)
     for i in range(iterations):
         row = {"iteration": i, "steps": (i + 1) * 100, "reward/episode": 1.0, "cost/episode": 2.0}

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from shapo import envs, presets, training
+from shapo import envs, training
 from shapo.cli import main as cli
 from shapo.cli.parsing import Parser, experiment_choices
 from shapo.experiment import Algo, Experiment
@@ -189,9 +189,9 @@ def test_every_link_leads_somewhere(page):
 
 
 @pytest.mark.parametrize("page", pages_with(lambda page: ROW.search(page.read_text())))
-def test_defaults_are_the_presets(page):
+def test_defaults_are_the_published_ones(page):
     algo = "trpo" if page.stem == "index" else page.stem
-    experiment = presets.experiment(env="SafetyPointGoal1-v0", algo=algo)
+    experiment = Experiment(env="SafetyPointGoal1-v0", algo=algo)
     for option, value in ROW.findall(page.read_text()):
         default = getattr(experiment, option.replace("-", "_"))
         written = tuple(float(word) for word in value.split())
@@ -216,6 +216,6 @@ def test_every_recorded_column_is_explained(workplace, short_trainings):
     """The columns of trainings that together record everything."""
     page = (ROOT / "docs/algorithms/index.md").read_text()
     for algo in ("trpo-pid", "cpo"):
-        run = training.train(presets.experiment("Hopper-v4", algo, "shapo"), workplace / algo)
+        run = training.train(Experiment("Hopper-v4", algo, "shapo"), workplace / algo)
         for column in run.progress:
             assert f"`{column}`" in page or column.startswith("gradient_cost/"), column

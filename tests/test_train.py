@@ -270,7 +270,7 @@ def test_weights_and_biases(tmp_path, monkeypatch):
         )
     )
     monkeypatch.setitem(sys.modules, "wandb", fake)
-    runs = [Run.create(tmp_path / place / "run", TINY, {}) for place in ("here", "there")]
+    runs = [Run.create(tmp_path / place / "run", TINY) for place in ("here", "there")]
     row = {"iteration": 3, "cost/rate": 0.5}
     for run in (*runs, Run.open(runs[0].folder)):
         recorder = WeightsAndBiases("project", run)

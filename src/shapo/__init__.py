@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shapo import algorithms, envs, presets
+    from shapo import algorithms, envs
     from shapo.experiment import Experiment
     from shapo.rules.gradients import Plain, Sam, Shapo
     from shapo.runs.folder import Run
@@ -28,10 +28,10 @@ _HOME = {
     "load": "shapo.runs.policies",
     "train": "shapo.training",
 }
-_MODULES = ("algorithms", "envs", "presets")
+_MODULES = ("algorithms", "envs")
 
 __all__ = [
-    "Experiment", "Plain", "Policy", "Run", "Sam", "Shapo", "algorithms", "envs", "load", "presets", "train",
+    "Experiment", "Plain", "Policy", "Run", "Sam", "Shapo", "algorithms", "envs", "load", "train",
 ]  # fmt: skip
 
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from shapo.envs.registry import canonical
 from shapo.experiment import Experiment
-from shapo.experiment.describing import name_of
-from shapo.experiment.extensions import CUSTOM, IN_ALGO, is_custom, require_named
+from shapo.experiment.describing import name_of, really
+from shapo.experiment.extensions import IN_ALGO, require_named
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.checkpoints import Checkpoint
@@ -33,7 +33,7 @@ from shapo.runs.resuming import Start, how_to_continue, where_to_go_on
 from shapo.runs.stopping import sigterm_raises
 from shapo.runs.stopwatch import Stopwatch
 from shapo.runs.writing import RunWriter
-from shapo.words import BadInput, folder_name
+from shapo.words import folder_name
 
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
@@ -91,17 +91,17 @@ def train(
         recorders: Where else rows go, given the run and the first iteration; TensorBoard by default.
         patience: Seconds without an environment step after which an environment counts as stuck.
     """
-    experiment = _as_it_is(experiment, env, algorithm)
+    experiment = really(experiment, env, algorithm)
+    require_named(experiment.names())
     folder = Path(out) if out is not None else default_folder(experiment)
     if resume:
         run = Run.open(folder)
-        run.require_same(experiment, {})
-        # Its own may be equal, but has names that only a file gives.
-        run = dataclasses.replace(run, experiment=experiment)
+        run.require_same(experiment)
+        run = dataclasses.replace(run, experiment=experiment)  # its own are names that a file gives
     else:
         if env is None:
             canonical(experiment.env)
-        run = Run.create(folder, experiment, {})
+        run = Run.create(folder, experiment)
     with run.locked(), sigterm_raises():
         start = where_to_go_on(run) if resume else Start(None, False, [])
         for note in start.notes:
@@ -121,27 +121,6 @@ def train(
             advice = "" if gone else f"; continue with: {how_to_continue(folder, experiment)}"
             raise TrainingError(f"{reason}{advice}") from error
     return run
-
-
-def _as_it_is(
-    experiment: Experiment, env: EnvFactory | None, algorithm: "Algorithm | None"
-) -> Experiment:
-    """The experiment under the names of what is really used, however it was passed."""
-    if env is not None:
-        experiment = experiment.replace(env=name_of(env))
-    if algorithm is not None:
-        experiment = experiment.replace(algo=name_of(algorithm), gradient=IN_ALGO)
-    for passed, name, argument in (
-        (env, experiment.env, "env"),
-        (algorithm, experiment.algo, "algorithm"),
-    ):
-        if passed is None and is_custom(name):
-            described = name.removeprefix(CUSTOM)
-            raise BadInput(
-                f"{argument} was a Python object, {described}: pass the same again, shapo.train(…, {argument}=…)"
-            )
-    require_named(experiment.names())
-    return experiment
 
 
 def _iterate(

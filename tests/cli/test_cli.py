@@ -63,10 +63,11 @@ def test_each_command_teaches(capsys, name):
     [
         (["trian"], "did you mean train?"),
         (["train", "--alog", "trpo"], "did you mean --algo?"),
+        (["train", "--radius", "0.02"], "did you mean --radius-per-dim?"),
         (["train", "--algo", "trpo-pdi"], "did you mean trpo-pid?"),
         (["train", "--steps", "many"], "'many' is no whole number"),
         (["train", "--steps", "1.5"], "'1.5' is no whole number"),
-        (["train", "--radius", "wide"], "'wide' is no number"),
+        (["train", "--radius-per-dim", "wide"], "'wide' is no number"),
         (["train", "--resume", "nowhere"], "holds no run"),
         (["evaluate", "nowhere"], "holds no run"),
         (["evaluate"], "required: RUN"),
@@ -181,9 +182,9 @@ def test_train_prints_pairs_when_nobody_watches(run):
 
 def test_resume_refuses_a_changed_choice(capsys, run, monkeypatch):
     monkeypatch.chdir(HERE)
-    words = ["train", "--resume", run[0], "--env", "toy_env:Toy", "--radius", "0.5"]
+    words = ["train", "--resume", run[0], "--env", "toy_env:Toy", "--radius-per-dim", "0.5"]
     code, _, error = shapo(capsys, *words)
-    assert code == 2 and "radius is 0.01 in the run, 0.5 was asked for" in error
+    assert code == 2 and "radius_per_dim is 0.01 in the run, 0.5 was asked for" in error
 
 
 def test_evaluate(capsys, run, monkeypatch):

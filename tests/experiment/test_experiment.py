@@ -30,9 +30,9 @@ def test_steps_and_limits_are_the_published_ones(env, steps, limit):
 def test_common_numbers():
     found = Experiment("SafetyPointGoal1-v0", "trpo-pid", "shapo")
     assert found.batch_steps == 20_000
-    assert (found.radius, found.pessimism, found.rho_critic) == (0.01, 1e-4, 0.01)
+    assert (found.radius_per_dim, found.pessimism, found.rho_critic) == (0.01, 1e-4, 0.01)
     assert (found.pid_kp, found.pid_ki, found.pid_kd) == (0.1, 0.01, 0.01)
-    assert (found.damping, found.multiplier_init) == (0.1, 0.001)
+    assert (found.damping_per_dim, found.multiplier_init) == (0.1, 0.001)
     assert (found.discount, found.gae, found.hidden) == (0.99, 0.95, (64, 64))
     assert (found.critic_rate, found.critic_epochs, found.critic_minibatch) == (1e-3, 10, 128)
 
@@ -83,7 +83,7 @@ def test_an_environment_by_any_of_its_names_is_one_experiment(alias):
         ({"hidden": 8}, {"hidden": (8,)}),
         ({"steps": 1e6}, {"steps": 1_000_000}),
         ({"steps": np.int32(5)}, {"steps": 5}),
-        ({"radius": np.float32(0.5), "pid_kp": 1}, {"radius": 0.5, "pid_kp": 1.0}),
+        ({"radius_per_dim": np.float32(0.5), "pid_kp": 1}, {"radius_per_dim": 0.5, "pid_kp": 1.0}),
     ],
 )
 def test_what_is_meant_is_taken(given, meant):
@@ -103,8 +103,8 @@ def test_what_is_meant_is_taken(given, meant):
         ({"seed": -1}, "seed is -1; it must be at least 0 and at most 1,000,000,000"),
         ({"seed": True}, "seed is True; it must be a whole number"),
         ({"ppo_clip": 0}, "ppo_clip is 0; it must be above 0"),
-        ({"radius": 0}, "radius is 0; it must be above 0"),
-        ({"radius": float("nan")}, "radius is nan; it must be above 0"),
+        ({"radius_per_dim": 0}, "radius_per_dim is 0; it must be above 0"),
+        ({"radius_per_dim": float("nan")}, "radius_per_dim is nan; it must be above 0"),
         ({"critic_rate": float("inf")}, "critic_rate is inf; it must be above 0"),
         ({"saute_unsafe_reward": float("inf")}, "saute_unsafe_reward is inf; it must be finite"),
         ({"steps": float("inf")}, "steps is inf; it must be a whole number"),
@@ -114,7 +114,7 @@ def test_what_is_meant_is_taken(given, meant):
         ({"cost_limit": [1, -1]}, "cost_limit is [1, -1]; it must be at least 0"),
         ({"hidden": (8, 0)}, "hidden is (8, 0); it must be at least 1"),
         ({"hidden": "64"}, "hidden is '64'; it must be a whole number"),
-        ({"radius": None}, "radius is None; it must be a number"),
+        ({"radius_per_dim": None}, "radius_per_dim is None; it must be a number"),
         ({"workers": -1}, "workers is -1"),
         ({"env": ""}, "env is ''; it must be a name"),
         ({"env": 3}, "env is 3; it must be a name"),
@@ -152,9 +152,9 @@ def test_choices_that_do_nothing_are_known():
     assert {"pessimism", "schedule", "alpha", "rho"} <= idle()
     assert idle(gradient="shapo") & {"pessimism", "schedule", "alpha", "rho"} == {"alpha", "rho"}
     assert "pessimism" in idle(gradient="shapo", schedule="alpha")
-    assert {"ppo_rate", "ppo_clip", "tolerance"} <= idle(algo="trpo")
-    assert {"radius", "damping", "cg_iterations"} <= idle(algo="ppo")
-    assert "damping" not in idle(algo="ppo", gradient="shapo")
+    assert {"ppo_rate", "ppo_clip", "crpo_tolerance"} <= idle(algo="trpo")
+    assert {"radius_per_dim", "damping_per_dim", "cg_iterations"} <= idle(algo="ppo")
+    assert "damping_per_dim" not in idle(algo="ppo", gradient="shapo")
     assert "rho_critic" in idle() and "rho_critic" not in idle(gradient="shapo")
     assert "episode_window" in idle(algo="saute") and "episode_window" not in idle(algo="cpo")
     assert "episode_window" not in idle(algo="trpo", gradient="mine:Rule")
@@ -164,7 +164,7 @@ def test_choices_that_do_nothing_are_known():
 def test_equal_essence_means_equal_result():
     plain = Experiment(algo="trpo")
     assert plain.replace(workers=3, pessimism=1.0, ppo_rate=0.5).essence() == plain.essence()
-    assert plain.replace(radius=0.5).essence() != plain.essence()
+    assert plain.replace(radius_per_dim=0.5).essence() != plain.essence()
     third = plain.replace(seed=3)
     assert third.essence("seed") == plain.essence("seed") and third.essence() != plain.essence()
     shapo = Experiment(algo="trpo", gradient="shapo", pessimism=1e-5)

@@ -20,13 +20,12 @@ def write_run(
     version: str = VERSION,
     skill: float = 1.0,
     seed: int | None = None,
-    custom: dict[str, str] | None = None,
 ) -> Path:
     """A run whose return saturates at 20 x `skill` and whose cost falls towards its limit."""
     rng = np.random.default_rng(experiment.seed if seed is None else seed)
     folder.mkdir(parents=True)
     choices = dataclasses.asdict(experiment)
-    config = {"version": version, "experiment": choices, "custom": custom or {}}
+    config = {"version": version, "experiment": choices}
     (folder / "config.json").write_text(json.dumps(config))
     count = experiment.iterations if iterations is None else iterations
     rows = _progress(experiment, count, skill, rng)

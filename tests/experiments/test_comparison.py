@@ -8,8 +8,8 @@ import pytest
 import scipy.stats
 from synthetic import write_run
 
-from shapo import presets
 from shapo.cli import main as cli
+from shapo.experiment import Experiment
 from shapo.experiments import style
 from shapo.experiments.comparison import _interval, _rounded
 from shapo.experiments.statistics import Interval
@@ -58,7 +58,7 @@ def written(out, seeds, limits=(10.0,), spoil=lambda gradient, seed, columns: No
             columns = {name: rng.gamma(3.0, size=ITERATIONS) for name in names}
             spoil(gradient, seed, columns)
             runs.append(columns)
-            experiment = presets.experiment(
+            experiment = Experiment(
                 gradient=gradient, seed=seed, steps=int(STEPS[-1]), cost_limit=limits
             )
             finished_run(out / f"{gradient}-seed{seed}", experiment, columns)

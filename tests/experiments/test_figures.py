@@ -154,8 +154,8 @@ def test_an_arm_has_each_seed_once_and_at_its_length(tmp_path):
     write_run(tmp_path / "whole", short.replace(seed=1, workers=4))
     write_run(tmp_path / "longer", short.replace(seed=1, steps=2 * STEPS))
     write_run(tmp_path / "longer-too", short.replace(seed=2, steps=2 * STEPS))
-    write_run(tmp_path / "other-radius", short.replace(radius=0.02))
-    write_run(tmp_path / "own-task", short.replace(seed=3), custom={"env": "mine:f"})
+    write_run(tmp_path / "other-radius", short.replace(radius_per_dim=0.02))
+    write_run(tmp_path / "own-task", short.replace(seed=3, env="mine:f"))
     write_run(tmp_path / "shapo", shapo.replace(steps=2 * STEPS))
     found = read_runs(tmp_path).runs
     plain, treated = gather([PLAIN, SHAPO], found)

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from shapo import presets
+from shapo.experiment import Experiment
 from shapo.experiments.sweep.grid import experiments, read_grid
 from shapo.experiments.sweep.naming import run_names
 
@@ -18,7 +18,7 @@ GRID = {
 
 def test_every_combination_with_published_values():
     expected = {
-        presets.experiment(env, algo, gradient, seed=seed)
+        Experiment(env, algo, gradient, seed=seed)
         for env, algo, gradient, seed in itertools.product(*list(GRID.values())[:3], range(3))
     }
     found = experiments(GRID)
@@ -27,10 +27,10 @@ def test_every_combination_with_published_values():
 
 def test_yaml_and_toml_say_the_same(tmp_path):
     (tmp_path / "grid.yaml").write_text(
-        "base: {algo: cpo, hidden: [32, 16]}\nsteps: 1e6\ncost_limit: [10, 25.5]\nseeds: [4, 2]\nradius: 1e-3\n"
+        "base: {algo: cpo, hidden: [32, 16]}\nsteps: 1e6\ncost_limit: [10, 25.5]\nseeds: [4, 2]\nradius_per_dim: 1e-3\n"
     )
     (tmp_path / "grid.toml").write_text(
-        "steps = 1e6\ncost_limit = [10, 25.5]\nseeds = [4, 2]\nradius = 0.001\n"
+        "steps = 1e6\ncost_limit = [10, 25.5]\nseeds = [4, 2]\nradius_per_dim = 0.001\n"
         "[base]\nalgo = 'cpo'\nhidden = [32, 16]\n"
     )
     found = read_grid(tmp_path / "grid.yaml")
@@ -39,7 +39,7 @@ def test_yaml_and_toml_say_the_same(tmp_path):
     assert [(each.cost_limit, each.seed) for each in found] == [
         ((10.0,), 4), ((10.0,), 2), ((25.5,), 4), ((25.5,), 2)
     ]  # fmt: skip
-    assert {(each.steps, each.hidden, each.radius) for each in found} == {
+    assert {(each.steps, each.hidden, each.radius_per_dim) for each in found} == {
         (1_000_000, (32, 16), 1e-3)
     }
     assert type(found[0].steps) is int
@@ -73,7 +73,7 @@ def test_a_single_value_may_be_for_some_of_the_runs_only():
 
 
 def test_an_environment_under_two_names_is_run_once():
-    assert experiments({"env": ["PointGoal1-v0", "SafetyPointGoal1-v0"]}) == [presets.experiment()]
+    assert experiments({"env": ["PointGoal1-v0", "SafetyPointGoal1-v0"]}) == [Experiment()]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,7 @@ def test_an_environment_under_two_names_is_run_once():
     [
         ({"alog": "cpo"}, "unknown key 'alog'; did you mean algo?"),
         ({"rho-critic": 0.1}, "did you mean rho_critic?"),
+        ({"radius": 0.1}, "did you mean radius_per_dim?"),
         ({"runs": [{"pesimism": 1}]}, "did you mean pessimism?"),
         ({"base": {"runs": []}}, "unknown key 'runs'"),
         ({"algo": "trpo-pdi"}, "did you mean trpo-pid?"),
@@ -92,10 +93,10 @@ def test_an_environment_under_two_names_is_run_once():
         ({"seeds": "many"}, "seeds: 'many' is no whole number"),
         ({"steps": "1.5"}, "steps: '1.5' is no whole number"),
         ({"steps": 0}, "must be at least 1"),
-        ({"radius": "wide"}, "radius: 'wide' is no number"),
-        ({"radius": True}, "radius cannot be True"),
-        ({"radius": None}, "radius cannot be None"),
-        ({"radius": {"a": 1}}, "radius cannot be"),
+        ({"radius_per_dim": "wide"}, "radius_per_dim: 'wide' is no number"),
+        ({"radius_per_dim": True}, "radius_per_dim cannot be True"),
+        ({"radius_per_dim": None}, "radius_per_dim cannot be None"),
+        ({"radius_per_dim": {"a": 1}}, "radius_per_dim cannot be"),
         ({"algo": []}, "empty list"),
         ({"base": {"steps": 1}, "steps": 2}, "stated twice"),
         ({"base": 3}, "must be pairs"),
@@ -149,7 +150,7 @@ def test_names_say_what_differs_and_nothing_else():
 
 def test_names_are_folders_and_never_the_same():
     hard = experiments({
-        "env": ["a/b:C", "a-b-C"], "radius": [0.1, 0.1 + 1e-16, 0.1000001], "hidden": [[8], [8, 8]], "seeds": 2,
+        "env": ["a/b:C", "a-b-C"], "radius_per_dim": [0.1, 0.1 + 1e-16, 0.1000001], "hidden": [[8], [8, 8]], "seeds": 2,
     })  # fmt: skip
     names = run_names(hard, [], [])
     assert len(set(names)) == len(hard) == 2 * 3 * 2 * 2

@@ -6,6 +6,7 @@ import scipy.stats
 from synthetic import write_run
 
 from shapo.experiment import Experiment
+from shapo.experiment.extensions import IN_ALGO
 from shapo.experiments.groups import comparisons, grouped
 from shapo.runs.reading import read_runs
 
@@ -46,14 +47,13 @@ def test_another_length_is_another_group(tmp_path):
 def test_ones_own_environment_is_not_the_one_it_replaced(tmp_path):
     write_run(tmp_path / "built-in", SHORT)
     for seed in range(2):
-        own = {"env": "tasks:pendulum"}
-        write_run(tmp_path / f"own{seed}", SHORT.replace(seed=seed), custom=own)
-    write_run(tmp_path / "own-shapo", SHAPO, custom={"env": "tasks:pendulum"})
-    write_run(tmp_path / "own-rule", SHORT, custom={"algorithm": "Mine()"})
+        write_run(tmp_path / f"own{seed}", SHORT.replace(seed=seed, env="tasks:pendulum"))
+    write_run(tmp_path / "own-shapo", SHAPO.replace(env="tasks:pendulum"))
+    write_run(tmp_path / "own-rule", SHORT.replace(algo="custom: Mine()", gradient=IN_ALGO))
     found = groups_in(tmp_path)
     assert [(group.env, group.label, len(group.runs)) for group in found] == [
+        ("SafetyPointGoal1-v0", "custom: Mine()", 1),
         ("SafetyPointGoal1-v0", "trpo-pid · plain", 1),
-        ("SafetyPointGoal1-v0", "trpo-pid · plain · algorithm Mine()", 1),
         ("tasks:pendulum", "trpo-pid · plain", 2),
         ("tasks:pendulum", "trpo-pid · shapo", 1),
     ]

@@ -19,9 +19,8 @@ from shapo.experiments.sweep.plan import Job
 from shapo.runs.holding import held
 
 EXPERIMENT = Experiment(
-    env="toy_env:Slow", algo="trpo", gradient="own_rules:LookAhead(radius=0.001)", cost_limit=(1.0,),
-    steps=2000, num_envs=2, steps_per_env=50, workers=1,
-    hidden=(8,), critic_epochs=1, critic_minibatch=50,
+    env="toy_env:Slow", algo="trpo", gradient="own_rules:LookAhead(radius=0.001)", cost_limit=1.0, steps=2000,
+    num_envs=2, steps_per_env=50, workers=1, hidden=8, critic_epochs=1, critic_minibatch=50,
 )  # fmt: skip
 
 

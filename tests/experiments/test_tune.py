@@ -5,8 +5,8 @@ import math
 import pytest
 from synthetic import write_run
 
-from shapo import presets
 from shapo.cli import main as cli
+from shapo.experiment import Experiment
 from shapo.experiments.tune import RHO_CRITIC, grid, weigh
 from shapo.runs.reading import read_runs
 
@@ -15,8 +15,8 @@ CHOICES = {"env": "SafetyPointGoal1-v0", "algo": "trpo-pid", "steps": 60_000}
 
 def test_the_grid_is_the_papers_around_a_frozen_base():
     wanted = grid(CHOICES, points=5, seeds=2)
-    base = presets.experiment(**CHOICES)
-    with_shapo = presets.experiment(**CHOICES, gradient="shapo")
+    base = Experiment(**CHOICES)
+    with_shapo = Experiment(**CHOICES, gradient="shapo")
     assert wanted[:2] == [base, base.replace(seed=1)]
     assert {(each.pessimism, each.rho_critic) for each in wanted[2:]} == {
         (radius, rho) for radius in (1e-5, 3.16228e-5, 1e-4, 3.16228e-4, 1e-3) for rho in RHO_CRITIC

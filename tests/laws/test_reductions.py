@@ -27,8 +27,9 @@ LIMIT, RADIUS, REGION = 1.0, 1e-3, 0.02
 NOW, NEVER = 0.0, np.inf
 """Iterations at which SHAPO's radius, falling as 1/√(iteration + 1), is `RADIUS` and 0."""
 EXPERIMENT = Experiment(
-    cost_limit=(LIMIT,), tolerance=0.5, radius=REGION / ACT, damping=0.1 / ACT, cg_iterations=300, cg_tolerance=1e-11,
-    schedule="decay", pessimism=RADIUS / ACT, rho=0.05, ppo_epochs=2, ppo_minibatch=40, ppo_rate=1e-2,
+    cost_limit=(LIMIT,), crpo_tolerance=0.5, radius_per_dim=REGION / ACT, damping_per_dim=0.1 / ACT, cg_iterations=300,
+    cg_tolerance=1e-11, schedule="decay", pessimism=RADIUS / ACT, rho=0.05,
+    ppo_epochs=2, ppo_minibatch=40, ppo_rate=1e-2,
 )  # fmt: skip
 BELOW = {"episode_cost": (-1e6,)}
 ABOVE = {"episode_cost": (1e6,)}

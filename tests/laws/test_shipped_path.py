@@ -18,7 +18,7 @@ from shapo.algorithms.cpo import Exact, Products
 from shapo.rules.surrogates import Samples
 
 NET = oracle.Mlp(OBS, *HIDDEN, ACT)
-DAMPING, REGION = EXPERIMENT.damping * ACT, EXPERIMENT.radius * ACT
+DAMPING, REGION = EXPERIMENT.damping_per_dim * ACT, EXPERIMENT.radius_per_dim * ACT
 RULES = {
     "plain": oracle.Rule(NET),
     "shapo": oracle.Rule(NET, radius=EXPERIMENT.pessimism * ACT, damping=DAMPING),

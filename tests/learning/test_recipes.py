@@ -32,7 +32,9 @@ def test_a_choice_changes_what_is_built_exactly_where_it_is_not_idle():
         base = Experiment(algo=algo, gradient=gradient, critic_gradient=critics, schedule=schedule)
         for name, kind in kinds(Experiment).items():
             # PPO has a Fisher matrix at hand whatever the rule is, and the window is the ledger's.
-            unseen = name == "episode_window" or (name == "damping" and algo in names.CLIPPED)
+            unseen = name == "episode_window" or (
+                name == "damping_per_dim" and algo in names.CLIPPED
+            )
             if kind.conditions and not unseen:
                 other = base.replace(**{name: another(getattr(base, name), kind)})
                 assert (built(base) != built(other)) == (name not in base.idle()), (name, base)

@@ -56,9 +56,9 @@ def test_a_full_disk_leaves_the_old_file_and_names_it(tmp_path, write):
 def test_a_run_that_a_full_disk_kept_from_beginning_can_begin_later(tmp_path):
     for folder in (tmp_path, tmp_path / "new"):
         with files_no_longer_than(1), pytest.raises(OSError) as error:
-            Run.create(folder, Experiment(), {})
+            Run.create(folder, Experiment())
         assert error.value.filename == str(folder / "config.json")
-        Run.create(folder, Experiment(), {})
+        Run.create(folder, Experiment())
 
 
 def test_the_name_is_on_disk_as_well(tmp_path, monkeypatch):

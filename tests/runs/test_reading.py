@@ -30,10 +30,10 @@ def test_reading_is_light():
 
 def test_a_run_is_read_as_written(tmp_path):
     experiment = SHORT.replace(seed=3, gradient="shapo", hidden=(32, 16), cost_limit=(10.0, 2.0))
-    folder = write_run(tmp_path / "sweep" / "a", experiment, custom={"env": "m:f"}, version="7.1.2")
+    folder = write_run(tmp_path / "sweep" / "a", experiment, version="7.1.2")
     [run] = read_runs(tmp_path).runs
     assert (run.folder, run.experiment, run.version) == (folder, experiment, "7.1.2")
-    assert run.finished and run.custom == {"env": "m:f"} and run.environment == "m:f"
+    assert run.finished
     header, *lines = (folder / "progress.csv").read_text().splitlines()
     rows = [[float(word) for word in line.split(",")] for line in lines]
     columns = map(list, zip(*rows, strict=True))
@@ -101,7 +101,7 @@ def test_a_broken_folder_is_named_and_skipped(tmp_path, file, content, reason):
     ("field", "value"),
     [
         ("steps", "many"),
-        ("radius", None),
+        ("radius_per_dim", None),
         ("hidden", "64"),
         ("hidden", [[64]]),
         ("env", 1),
@@ -117,6 +117,23 @@ def test_a_configuration_from_elsewhere_is_named(tmp_path, field, value):
     assert field in the_reason(read_runs(tmp_path))
     with pytest.raises(ValueError, match=field):
         Run.open(folder)
+
+
+def test_choices_under_their_former_names_are_read(tmp_path):
+    wanted = SHORT.replace(radius_per_dim=0.03, damping_per_dim=0.2, crpo_tolerance=1.0)
+    folder = write_run(tmp_path / "former", wanted)
+    text = (folder / "config.json").read_text()
+    former = text.replace("_per_dim", "").replace("crpo_tolerance", "tolerance")
+    assert former != text
+    (folder / "config.json").write_text(former)
+    assert Run.open(folder).experiment == wanted
+
+
+def test_what_was_once_passed_as_an_object_is_not_taken_for_what_it_replaced(tmp_path):
+    folder = write_run(tmp_path / "old", SHORT, version="0.1.0")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "custom": {"env": "m:f"}}))
+    assert "written by shapo 0.1.0" in the_reason(read_runs(tmp_path))
 
 
 def test_runs_of_another_version_are_kept_apart(tmp_path):

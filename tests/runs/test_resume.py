@@ -244,7 +244,7 @@ def test_nothing_is_missing_from_tensorboard(stopped, tmp_path, monkeypatch):
 
 def test_killed_before_the_first_checkpoint(whole, tmp_path):
     folder = tmp_path / "run"
-    Run.create(folder, EXPERIMENT.replace(env="toy_env:Toy"), {})
+    Run.create(folder, EXPERIMENT.replace(env="toy_env:Toy"))
     train(EXPERIMENT, folder, env=Toy, resume=True)
     same_files(folder, whole)
 

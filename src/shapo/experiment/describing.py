@@ -14,9 +14,29 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shapo.experiment.extensions import CUSTOM, Name, load, parse
+from shapo.experiment.experiment import Experiment
+from shapo.experiment.extensions import CUSTOM, IN_ALGO, Name, is_custom, load, parse
+from shapo.words import BadInput
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def really(experiment: Experiment, env: object, algorithm: object) -> Experiment:
+    """The experiment under the names of what is really used, where an environment or an algorithm is passed."""
+    if env is not None:
+        experiment = experiment.replace(env=name_of(env))
+    if algorithm is not None:
+        experiment = experiment.replace(algo=name_of(algorithm), gradient=IN_ALGO)
+    for passed, name, argument in (
+        (env, experiment.env, "env"),
+        (algorithm, experiment.algo, "algorithm"),
+    ):
+        if passed is None and is_custom(name):
+            raise BadInput(
+                f"{argument} was a Python object, {name.removeprefix(CUSTOM)}: pass the same again, "
+                f"shapo.train(…, {argument}=…)"
+            )
+    return experiment
 
 
 def name_of(thing: object) -> str:

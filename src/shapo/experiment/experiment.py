@@ -1,7 +1,7 @@
 """Every choice of a training, by name and number. `config.json` is this and nothing else.
 
-Radii and damping are *per action dimension*, as all published code counts them; the builder multiplies by the number of
-action dimensions to get the true KL that the rules work with (docs/fidelity.md).
+What ends in `per_dim`, and `pessimism`, is per action dimension, as all published code counts it; `learning.recipes`
+multiplies by the number of action dimensions to get the true KL that the rules work with (docs/fidelity.md).
 """
 
 import dataclasses
@@ -73,9 +73,9 @@ class Experiment:
     workers: Annotated[int, NotNegative] = 0
     """Worker processes; 0: one per core."""
 
-    radius: Annotated[float, Positive, TrustRegionOnly] = 0.01
+    radius_per_dim: Annotated[float, Positive, TrustRegionOnly] = 0.01
     """Trust region of a policy update: KL per action dimension (TRPO family)."""
-    damping: Annotated[
+    damping_per_dim: Annotated[
         float,
         NotNegative,
         OnlyWith(algo=(*TRUST_REGION, *CLIPPED)),
@@ -117,7 +117,7 @@ class Experiment:
     """Integral gain (trpo-pid)."""
     pid_kd: Annotated[float, NotNegative, PidOnly] = 0.01
     """Derivative gain (trpo-pid)."""
-    tolerance: Annotated[float, NotNegative, CrpoOnly] = 0.0
+    crpo_tolerance: Annotated[float, NotNegative, CrpoOnly] = 0.0
     """Cost is reduced only where it exceeds the limit by this (crpo)."""
 
     saute_discount: Annotated[float, Range(0, 1, open="low"), SauteOnly] = PUBLISHED

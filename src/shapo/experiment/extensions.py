@@ -87,10 +87,17 @@ def spelled(text: str) -> str:
 
 def require_named(names: Mapping[str, str]) -> None:
     """Raise BadInput if code that only a file names would be used; `names` are by choice."""
-    for choice, name in code_in(names).items():
-        if isinstance(name, Recorded):
-            wanted = f"--{choice.replace('_', '-')} {shlex.quote(name)}"
-            raise BadInput(f"this run uses {name}; add {wanted} to say that you trust it")
+    for choice, name in names.items():
+        if isinstance(name, Recorded) and (options := as_options({choice: name})):
+            raise BadInput(f"this run uses {name}; add {options[0]} to say that you trust it")
+
+
+def as_options(names: Mapping[str, str]) -> list[str]:
+    """What a command line must say so that the code among these names is trusted."""
+    return [
+        f"--{choice.replace('_', '-')} {shlex.quote(name)}"
+        for choice, name in code_in(names).items()
+    ]
 
 
 def look_here() -> None:

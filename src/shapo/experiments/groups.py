@@ -1,7 +1,7 @@
 """Runs that differ by seed alone, put together; and other gradient rules against the plain one, pair by pair."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +29,6 @@ class Group(NamedTuple):
 
     experiment: Experiment
     """Its essence: what all its runs have in common."""
-    custom: Mapping[str, str]
-    """What else was passed as Python objects rather than by name."""
     label: str
     runs: list[Run]
     """One per seed, all equally long: what is averaged."""
@@ -73,18 +71,16 @@ def grouped(runs: Sequence[Run]) -> list[Group]:
 
     A label is the algorithm and gradient rule, and whatever else tells its group from the others of that environment.
     """
-    alike: dict[tuple[Experiment, tuple[tuple[str, str], ...]], list[Run]] = {}
+    alike: dict[Experiment, list[Run]] = {}
     for run in runs:
-        experiment = run.experiment.replace(env=run.environment).essence("seed")
-        others = tuple(sorted((name, text) for name, text in run.custom.items() if name != "env"))
-        alike.setdefault((experiment, others), []).append(run)
+        alike.setdefault(run.experiment.essence("seed"), []).append(run)
     families: dict[tuple[str, str, str], list[Experiment]] = {}
-    for experiment, _ in alike:
+    for experiment in alike:
         families.setdefault(_family(experiment), []).append(experiment)
-    groups = []
-    for (experiment, custom), members in alike.items():
-        label = _label(experiment, dict(custom), families[_family(experiment)])
-        groups.append(Group(experiment, dict(custom), label, *counted(members)))
+    groups = [
+        Group(experiment, _label(experiment, families[_family(experiment)]), *counted(members))
+        for experiment, members in alike.items()
+    ]
     return sorted(groups, key=lambda group: (group.env, group.label))
 
 
@@ -92,7 +88,7 @@ def comparisons(groups: Sequence[Group]) -> Comparisons:
     """Each other gradient rule minus plain, for each environment, algorithm and setting where both were run."""
     found = Comparisons([], [])
     for treated in groups:
-        if treated.experiment.gradient in ("plain", IN_ALGO) or "algorithm" in treated.custom:
+        if treated.experiment.gradient in ("plain", IN_ALGO):
             continue
         baseline, difference = _baseline(treated, groups)
         if baseline is None:
@@ -121,7 +117,6 @@ def _baseline(treated: Group, groups: Sequence[Group]) -> tuple[Group | None, st
             for group in groups
             if group.experiment.gradient == "plain"
             and group.experiment.critic_gradient == critics
-            and group.custom == treated.custom
             and group.experiment.essence(*set_aside) == treated.experiment.essence(*set_aside)
         ]
         shared = lambda group: len(_by_seed(group).keys() & _by_seed(treated).keys())
@@ -167,12 +162,12 @@ def _family(experiment: Experiment) -> tuple[str, str, str]:
     return experiment.env, experiment.algo, experiment.gradient
 
 
-def _label(mine: Experiment, custom: Mapping[str, str], family: Sequence[Experiment]) -> str:
-    words = [mine.algo, mine.gradient]
+def _label(mine: Experiment, family: Sequence[Experiment]) -> str:
+    words = [mine.algo, *([] if mine.gradient == IN_ALGO else [mine.gradient])]
     if mine.critic_gradient != USUAL_CRITICS.get(mine.gradient, "plain"):
         words.append(f"{mine.critic_gradient} critics")
     for name in CHOICES:
         value = getattr(mine, name)
         if any(getattr(each, name) != value for each in family):
             words.append(f"{steps_text(value)} steps" if name == "steps" else f"{name} {value}")
-    return " · ".join([*words, *(f"{name} {text}" for name, text in custom.items())])
+    return " · ".join(words)

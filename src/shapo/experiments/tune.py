@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shapo import presets
 from shapo.experiment import Experiment
 from shapo.experiments.counting import LeftOut, counted
 from shapo.experiments.statistics import hypervolume, pareto_front, standard_error
@@ -57,8 +56,8 @@ def grid(choices: dict[str, Any], points: int, seeds: int) -> list[Experiment]:
     low, high = PESSIMISM
     middle = float(np.sqrt(low * high))
     radii = np.geomspace(low, high, points).tolist() if points > 1 else [middle]
-    base = presets.experiment(**choices)
-    with_shapo = presets.experiment(**choices, gradient="shapo")
+    base = Experiment(**choices)
+    with_shapo = Experiment(**choices, gradient="shapo")
     configurations = [base] + [
         # 1e-4 should be called 1e-4, not 0.00010000000000000009.
         with_shapo.replace(pessimism=float(f"{radius:.6g}"), rho_critic=rho)
@@ -73,7 +72,7 @@ def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
     by_point: dict[Experiment, list[Run]] = {each.essence("seed"): [] for each in wanted}
     for run in runs:
         point = run.experiment.essence("seed")
-        if run.finished and not run.custom and point in by_point:
+        if run.finished and point in by_point:
             by_point[point].append(run)
     groups = {point: counted(own) for point, own in by_point.items() if own}
     found = [_candidate(point, group.runs) for point, group in groups.items()]

@@ -61,9 +61,9 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
     if experiment.gradient == IN_ALGO:
         return _own(experiment.algo, cost_limit=limit)
     rule = gradient(experiment, action_size)
-    damping = experiment.damping * action_size
+    damping = experiment.damping_per_dim * action_size
     region = {
-        "radius": experiment.radius * action_size,
+        "radius": experiment.radius_per_dim * action_size,
         "solver": FisherSolver(damping, experiment.cg_iterations, experiment.cg_tolerance),
     }
     clipped = {
@@ -92,7 +92,7 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
         case "trpo-pid":
             return trpo_pid(cost_limit=limit, gradient=rule, pid=pid, **region)
         case "crpo":
-            tolerance = experiment.tolerance
+            tolerance = experiment.crpo_tolerance
             return crpo(cost_limit=limit, tolerance=tolerance, gradient=rule, **region)
         case "cpo":
             return cpo(**both, **region)

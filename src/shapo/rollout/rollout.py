@@ -119,14 +119,8 @@ class Rollout:
         """What the environments are like as the algorithm sees them; the first look makes room for batches of it."""
         spec = self._wrapped or self.bare
         choice = self._experiment
-        shape = Shape(
-            choice.steps_per_env,
-            choice.num_envs,
-            spec.observation,
-            spec.action,
-            spec.costs,
-            len(self._workers),
-        )
+        sizes = spec.observation, spec.action, spec.costs
+        shape = Shape(choice.steps_per_env, choice.num_envs, *sizes, len(self._workers))
         self._shared = share(self._memory, shape)
         self._tell(lambda worker: Allocate(shape))
         return spec

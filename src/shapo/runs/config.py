@@ -8,6 +8,13 @@ from shapo.experiment.extensions import Recorded
 from shapo.runs.files import Damaged, read_json
 from shapo.words import BadInput
 
+FORMER_NAMES = {
+    "radius": "radius_per_dim",
+    "damping": "damping_per_dim",
+    "tolerance": "crpo_tolerance",
+}
+"""What some choices were called when the study was begun."""
+
 
 class BadConfig(BadInput):
     """A file that is not the configuration of a run, or not of this version; the message says why."""
@@ -17,8 +24,6 @@ class Config(NamedTuple):
     """What was asked, and of which shapo."""
 
     experiment: Experiment
-    custom: dict[str, str]
-    """What was passed as Python objects rather than by name, described."""
     version: str
 
 
@@ -37,18 +42,22 @@ def config_of(content: Any, file: str) -> Config:
     """What the content of a `config.json` says; `BadConfig` names the file that it comes from."""
     try:
         choices, version = dict(content["experiment"]), str(content.get("version", "unknown"))
-        custom = {str(name): str(text) for name, text in content.get("custom", {}).items()}
+        custom = dict(content.get("custom", {}))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadConfig(f"{file} is not a run's config ({error})") from None
     for name, value in choices.items():
         if isinstance(value, str) and not value.isprintable():
             raise BadConfig(f"{file} is not a run's config ({name} cannot be {value!r})")
-    return Config(_experiment(file, choices, version), custom, version)
+    if custom:
+        raise BadConfig(
+            f"{file} was written by shapo {version}, which called what was passed as Python objects by other names"
+        )
+    return Config(_experiment(file, choices, version), version)
 
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
     recorded: dict[str, Any] = {
-        name: Recorded(value) if isinstance(value, str) else value
+        FORMER_NAMES.get(name, name): Recorded(value) if isinstance(value, str) else value
         for name, value in choices.items()
     }
     try:

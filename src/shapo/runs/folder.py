@@ -19,7 +19,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,15 +52,13 @@ class Run:
 
     folder: Path
     experiment: Experiment
-    custom: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """What was passed as Python objects rather than by name, described."""
     version: str = dataclasses.field(default_factory=lambda: importlib.metadata.version("shapo"))
     """The shapo that wrote it."""
     moment: History | None = dataclasses.field(default=None, compare=False, repr=False)
     """What it had recorded at one moment; None for a run that may be going on."""
 
     @classmethod
-    def create(cls, folder: Path, experiment: Experiment, custom: Mapping[str, str]) -> "Run":
+    def create(cls, folder: Path, experiment: Experiment) -> "Run":
         """Begin a run in a folder that is new, empty, or left behind by a start that failed.
 
         The run exists from the moment its config gets its name: a crash before that leaves a folder as good as empty.
@@ -76,8 +74,8 @@ class Run:
                 raise BadInput(f"{folder} exists and is not an empty folder; choose another --out")
             for name in REMAINS:
                 (folder / name).unlink(missing_ok=True)
-            _write_config(folder, experiment, custom)
-        return cls(folder, experiment, custom)
+            _write_config(folder, experiment)
+        return cls(folder, experiment)
 
     @classmethod
     def open(cls, folder: str | os.PathLike) -> "Run":
@@ -118,11 +116,6 @@ class Run:
         return policy
 
     @property
-    def environment(self) -> str:
-        """What it was trained on: an environment's name, or the description of what was passed instead."""
-        return self.custom.get("env", self.experiment.env)
-
-    @property
     def failure(self) -> str:
         """Why it stopped, as its sweep noted; empty if it did not fail."""
         path = self.folder / FAILURE
@@ -154,7 +147,7 @@ class Run:
         """The run as it stood after so many steps."""
         return dataclasses.replace(self, moment=self.history.until(steps))
 
-    def require_same(self, wanted: Experiment, custom: Mapping[str, str]) -> None:
+    def require_same(self, wanted: Experiment) -> None:
         """Raise unless the run is of this experiment, showing what differs; the number of workers may."""
         ours, theirs = dataclasses.asdict(self.experiment), dataclasses.asdict(wanted)
         changed = [
@@ -162,10 +155,6 @@ class Run:
             for k, v in theirs.items()
             if ours[k] != v and k != "workers"
         ]
-        if dict(custom) != dict(self.custom):
-            changed.append(
-                f"the run was made with {dict(self.custom)}, not {dict(custom)}: resume it in Python with the same"
-            )
         if changed:
             raise BadInput(f"cannot resume {self.folder} with another config: {'; '.join(changed)}")
 
@@ -194,7 +183,7 @@ class Run:
             for name in MADE_BY_A_RUN:
                 if name != CONFIG and (self.folder / name).exists():
                     os.rename(self.folder / name, place / name)
-            _write_config(self.folder, self.experiment, self.custom)
+            _write_config(self.folder, self.experiment)
         return place
 
     @contextlib.contextmanager
@@ -212,13 +201,12 @@ def is_free(folder: Path) -> bool:
     return folder.is_dir() and all(path.name in left for path in folder.iterdir())
 
 
-def _write_config(folder: Path, experiment: Experiment, custom: Mapping[str, str]) -> None:
+def _write_config(folder: Path, experiment: Experiment) -> None:
     config = {
         "version": importlib.metadata.version("shapo"),
         "commit": _commit(),
         "id": secrets.token_hex(8),
         "experiment": dataclasses.asdict(experiment),
-        "custom": dict(custom),
         "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
     }
     write_atomically(folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())

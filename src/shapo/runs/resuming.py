@@ -2,12 +2,11 @@
 
 import contextlib
 import importlib.metadata
-import shlex
 from pathlib import Path
 from typing import NamedTuple
 
 from shapo.experiment import Experiment
-from shapo.experiment.extensions import code_in
+from shapo.experiment.extensions import as_options
 from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
 from shapo.runs.files import Damaged, read_json
 from shapo.runs.folder import Run
@@ -54,9 +53,7 @@ def where_to_go_on(run: Run) -> Start:
 
 def how_to_continue(folder: Path, experiment: Experiment) -> str:
     """The command for a run, with the names of code that no folder has imported by itself."""
-    code = code_in(experiment.names())
-    options = [f" --{name.replace('_', '-')} {shlex.quote(value)}" for name, value in code.items()]
-    return f"shapo train --resume {folder}{''.join(options)}"
+    return " ".join(["shapo train --resume", str(folder), *as_options(experiment.names())])
 
 
 def newest_usable(run: Run) -> tuple[Checkpoint | None, list[str]]:

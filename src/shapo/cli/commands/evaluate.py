@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
     for note in changed_versions(trained):
         warnings.warn(note, stacklevel=1)
     policy, build = trained.policy, task_of(trained, options.env, options.cost).build
-    env = options.env or trained.environment
+    env = options.env or trained.experiment.env
     kinds = {"mean action": False, "sampled action": True}
     found = {
         kind: evaluate(
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
         print(json.dumps({"run": str(options.run), "env": env, **known}))
         return
     limit = " + ".join(f"{limit:g}" for limit in trained.experiment.cost_limit)
-    trained_on = f" (trained on {trained.environment})" if env != trained.environment else ""
+    trained_on = f" (trained on {trained.experiment.env})" if env != trained.experiment.env else ""
     print(f"{env}{trained_on}, {options.episodes} episodes each, cost limit {limit}")
     for kind, numbers in found.items():
         print(

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> None:
         unfinished.replace(out)
     except NotImplementedError:
         raise BadInput(
-            f"{options.env or trained.environment} has no render(), so it cannot be filmed"
+            f"{options.env or trained.experiment.env} has no render(), so it cannot be filmed"
         ) from None
     finally:
         unfinished.unlink(missing_ok=True)

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
         begun = Run.open(folder)
         experiment = begun.experiment.replace(**choices)
         require_named(experiment.names())
-        begun.require_same(experiment, {})
+        begun.require_same(experiment)
         if "restart" in options:
             print(f"aside={begun.set_aside()}")
     else:

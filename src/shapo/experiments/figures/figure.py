@@ -73,8 +73,7 @@ def gather(arms: Sequence[Arm], runs: Sequence[Run]) -> list[Result]:
     """Each arm's runs, as they stood at the arm's length, and those that cannot be counted."""
     alike: dict[Experiment, list[Run]] = {}
     for run in runs:
-        if not run.custom:
-            alike.setdefault(run.experiment.essence("seed", "steps"), []).append(run)
+        alike.setdefault(run.experiment.essence("seed", "steps"), []).append(run)
     results = []
     for arm in arms:
         steps = arm.experiment.steps
@@ -153,6 +152,8 @@ def _of(there: str, wanted: str) -> str:
 
 
 def _speed(env: str, runs: Sequence[Run]) -> float | None:
-    speeds = [run.history.values("time/steps_per_second") for run in runs if run.environment == env]
+    speeds = [
+        run.history.values("time/steps_per_second") for run in runs if run.experiment.env == env
+    ]
     known = [float(np.nanmedian(speed)) for speed in speeds if not np.isnan(speed).all()]
     return float(np.median(known)) if known else None

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from shapo import presets
 from shapo.experiment import Experiment
 
 
@@ -34,10 +33,10 @@ ALGORITHM_NAMES = {
 
 def algorithms_on(task: Task) -> list[str]:
     """The baselines that the paper compares on a task; Sauté needs a budget above zero."""
-    budget = presets.experiment(task.env).cost_limit[0]
+    budget = Experiment(task.env).cost_limit[0]
     return [algo for algo in ALGORITHM_NAMES if algo != "saute" or budget > 0]
 
 
 def published(task: Task, algo: str, gradient: str, **overrides) -> Experiment:
     """The paper's run of an algorithm on a task, with some choices made differently."""
-    return presets.experiment(task.env, algo, gradient, **overrides)
+    return Experiment(task.env, algo, gradient, **overrides)

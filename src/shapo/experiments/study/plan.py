@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shapo import presets
 from shapo.experiment import Experiment
 from shapo.experiments.counting import counted
 from shapo.runs.folder import Run
@@ -93,9 +92,7 @@ def chosen_radius(runs: Sequence[Run]) -> float | None:
 def runs_of(arm: Experiment, runs: Iterable[Run]) -> dict[int, Run]:
     """The finished runs of an arm, by seed."""
     wanted = arm.essence("seed")
-    own = (
-        r for r in runs if not r.custom and r.finished and r.experiment.essence("seed") == wanted
-    )
+    own = (r for r in runs if r.finished and r.experiment.essence("seed") == wanted)
     return {run.experiment.seed: run for run in counted(own).runs}
 
 
@@ -135,8 +132,8 @@ def _bases(radius: float) -> list[Block]:
         Block(
             f"base {algo}",
             {
-                VANILLA: presets.experiment(algo=algo),
-                _shapo(radius): presets.experiment(algo=algo, gradient="shapo", pessimism=radius),
+                VANILLA: Experiment(algo=algo),
+                _shapo(radius): Experiment(algo=algo, gradient="shapo", pessimism=radius),
             },
             FIRST_SEEDS,
             [Contrast(_shapo(radius), VANILLA, RETURN)],
@@ -148,7 +145,7 @@ def _bases(radius: float) -> list[Block]:
 def _falls(radius: float) -> Block:
     radii = sorted({1e-4, radius})
     algos = ("trpo-pid", "crpo", "cpo")
-    walker = lambda algo, **choices: presets.experiment("Walker2d-v4", algo, **choices)
+    walker = lambda algo, **choices: Experiment("Walker2d-v4", algo, **choices)
     arms = {f"{algo} {VANILLA}": walker(algo) for algo in algos} | {
         f"{algo} {_shapo(r)}": walker(algo, gradient="shapo", pessimism=r)
         for algo in algos
@@ -165,7 +162,7 @@ def _pid(radius: float | None = None, **choices) -> Experiment:
         choices = {"gradient": "shapo", "pessimism": radius} | choices
     if "alpha" in choices:
         del choices["pessimism"]  # it does nothing there
-    return presets.experiment("SafetyPointGoal1-v0", "trpo-pid", **choices)
+    return Experiment("SafetyPointGoal1-v0", "trpo-pid", **choices)
 
 
 def _esam(radius: float, runs: Sequence[Run]) -> Experiment:

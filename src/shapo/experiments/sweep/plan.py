@@ -94,7 +94,7 @@ def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
             notes.append(
                 f"{run.folder} is left alone: written by shapo {run.version}, this is {ours}"
             )
-        elif not run.custom:
+        else:
             rival = runs.setdefault(run.experiment.essence(), run)
             if _iterations(run) > _iterations(rival):
                 runs[run.experiment.essence()] = run
