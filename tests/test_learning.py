@@ -9,7 +9,9 @@ from shapo.learning.learner import Learner
 
 ITERATIONS = 150
 CONSTRAINED = ["trpo-lagrangian", "trpo-pid", "crpo", "cpo", "ppo-lagrangian"]
-UNCONSTRAINED = ["trpo", "ppo"]
+LATER = ["pcpo", "rcpo", "ppo-pid", "ipo", "p3o", "focops", "cup"]
+"""Compositions of the same rules, and a few rules more: the slow tests train them."""
+UNCONSTRAINED = ["trpo", "ppo", pytest.param("npg", marks=pytest.mark.slow)]
 
 
 def train(algo, gradient, seed=0):
@@ -47,7 +49,9 @@ def train(algo, gradient, seed=0):
 
 
 @pytest.mark.parametrize("gradient", ["plain", "shapo"])
-@pytest.mark.parametrize("algo", CONSTRAINED)
+@pytest.mark.parametrize(
+    "algo", [*CONSTRAINED, *(pytest.param(algo, marks=pytest.mark.slow) for algo in LATER)]
+)
 def test_reaches_the_constrained_optimum_and_settles_on_the_limit(algo, gradient):
     """Within the limit nothing earns more than −20; the rest is exploration noise that has not died out."""
     episode_return, episode_cost = train(algo, gradient)
