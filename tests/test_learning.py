@@ -28,6 +28,7 @@ def train(algo, gradient, seed=0):
         ppo_epochs=4,
         ppo_rate=0.01,
         ppo_stop_kl=0.1,
+        p3o_weight=4.0,  # above the multiplier, which is about 1; far above it, noise keeps away from the limit
         num_envs=1,
         steps_per_env=1000,
         steps=10_000

@@ -25,6 +25,7 @@ from shapo.experiment.names import (
     GradientRule,
     Projection,
     Schedule,
+    ValueRule,
     canonical,
 )
 from shapo.experiment.published import published
@@ -49,6 +50,8 @@ P3oOnly = OnlyWith(algo=("p3o",))
 FocopsOnly = OnlyWith(algo=("focops",))
 SimmerOnly = OnlyWith(algo=("simmer",))
 SauteOnly = OnlyWith(algo=SAUTE)
+EnsembleOnly = OnlyWith(values=("ensemble",))
+WcpgOnly = OnlyWith(values=("wcpg",))
 ShapoOnly = OnlyWith(gradient=("shapo",))
 
 
@@ -176,6 +179,15 @@ class Experiment:
     """Rows per gradient step of a critic."""
     critic_decay: Annotated[float, NotNegative] = 1e-3
     """Weight of the squared parameters in a critic's loss."""
+    values: ValueRule = "mean"
+    """What of the critics' values the advantages see: the values (mean), several critics' mean made worse by their
+    disagreement (ensemble), or the mean of the return's worst share (wcpg)."""
+    value_members: Annotated[int, Range(2), EnsembleOnly] = 5
+    """Critics per signal (ensemble)."""
+    value_beta: Annotated[float, NotNegative, EnsembleOnly] = 1.0
+    """By how many standard deviations of the critics a value is made worse (ensemble)."""
+    value_alpha: Annotated[float, Range(0, 1, open="low"), WcpgOnly] = 0.5
+    """The worst share of the returns whose mean counts (wcpg)."""
     episode_window: Annotated[
         int, NotNegative, OnlyWith(algo=(*SEES_EPISODE_COST, OWN), gradient=(OWN,))
     ] = 0
