@@ -277,7 +277,16 @@ def test_compare(capsys, tmp_path, monkeypatch):
     assert code == 0, error
     assert (tmp_path / "c" / "comparison.png").stat().st_size > 10_000
     found = json.loads(next(line for line in out.splitlines() if line.startswith("{")))
-    assert len(found["return"]["SHAPO"]) == len(found["cost rate"]["vanilla"]) == 2
+    assert {arm["name"]: len(arm["values"]["return"]) for arm in found["arms"]} == {
+        "plain": 2,
+        "shapo": 2,
+    }
+    lines = [line.split() for line in out.splitlines() if line.startswith("run=")]
+    assert [line[0] for line in lines if "iteration=1" in line] == [
+        f"run={n}/4" for n in (1, 2, 3, 4)
+    ]
+    assert lines[0][1] == "name=toy_env-Toy_trpo_plain_s0"
+    assert [line[-1] for line in lines][-1] == "seconds_left_in_all=0" != lines[0][-1]
     again = shapo(capsys, *words)[1]  # nothing left to train
     assert "iteration=" not in again and json.loads(again.splitlines()[-2]) == found
 

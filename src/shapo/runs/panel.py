@@ -2,8 +2,8 @@
 
 import sys
 import time
-from collections.abc import Mapping
-from typing import TextIO
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TextIO
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -18,11 +18,23 @@ SECONDS_BETWEEN_LINES = 10.0
 SPARKS = "▁▂▃▄▅▆▇█"
 
 
+class Among(NamedTuple):
+    """Which of several runs, one after the other, is seen."""
+
+    number: int
+    """From 1."""
+    count: int
+    name: str
+    seconds_left: Callable[[Mapping[str, float]], float]
+    """Until all are done, given this one's latest row."""
+
+
 class LivePanel:
     """A panel that is redrawn in place after every iteration."""
 
-    def __init__(self, experiment: Experiment, console: Console):
+    def __init__(self, experiment: Experiment, console: Console, among: Among | None = None):
         self._experiment = experiment
+        self._among = among
         self._returns: list[float] = []
         self._costs: list[float] = []
         self._live = Live(self._waiting(), console=console, refresh_per_second=4)
@@ -42,12 +54,20 @@ class LivePanel:
 
     def _waiting(self) -> Panel:
         return Panel(
-            Text("starting the environments and compiling …", style="dim"), title=self._title()
+            Text("starting the environments and compiling …", style="dim"),
+            title=self._title(),
+            subtitle=self._place(),
         )
 
     def _title(self) -> str:
         choice = self._experiment
         return f"[bold]{choice.env}[/] · {choice.algo} · {choice.gradient} · seed {choice.seed}"
+
+    def _place(self, row: Mapping[str, float] | None = None) -> str | None:
+        if self._among is None:
+            return None
+        left = f" · {_clock(self._among.seconds_left(row))} left in all" if row else ""
+        return f"run {self._among.number} of {self._among.count}{left}"
 
     def _panel(self, row: Mapping[str, float]) -> Panel:
         total, done = self._experiment.iterations, int(row["iteration"]) + 1
@@ -83,7 +103,7 @@ class LivePanel:
         numbers.add_row("policy", *_columns(row, _POLICY))
         if "gradient/kl" in row:
             numbers.add_row("SHAPO", *_columns(row, _SHAPO))
-        return Panel(Group(bar, Text(), numbers), title=self._title())
+        return Panel(Group(bar, Text(), numbers), title=self._title(), subtitle=self._place(row))
 
 
 _POLICY = {
@@ -115,8 +135,9 @@ _LINE = (
 class PlainLines:
     """One line of key=value pairs every few seconds, for logs and pipes."""
 
-    def __init__(self, experiment: Experiment, out: TextIO):
+    def __init__(self, experiment: Experiment, out: TextIO, among: Among | None = None):
         self._iterations = experiment.iterations
+        self._among = among
         self._out = out
         self._last = -SECONDS_BETWEEN_LINES
 
@@ -133,19 +154,18 @@ class PlainLines:
             return
         self._last = now
         pairs = [f"{name}={row[name]:.8g}" for name in _LINE if name in row]
-        print(
-            *pairs,
-            f"seconds_left={time_left(row, self._iterations):.0f}",
-            file=self._out,
-            flush=True,
-        )
+        pairs.append(f"seconds_left={time_left(row, self._iterations):.0f}")
+        if among := self._among:
+            pairs[:0] = [f"run={among.number}/{among.count}", f"name={among.name}"]
+            pairs.append(f"seconds_left_in_all={among.seconds_left(row):.0f}")
+        print(*pairs, file=self._out, flush=True)
 
 
-def screen(experiment: Experiment) -> "LivePanel | PlainLines":
+def screen(experiment: Experiment, among: Among | None = None) -> "LivePanel | PlainLines":
     """What suits standard output: a context manager, called with each row."""
     if sys.stdout.isatty():
-        return LivePanel(experiment, Console())
-    return PlainLines(experiment, sys.stdout)
+        return LivePanel(experiment, Console(), among)
+    return PlainLines(experiment, sys.stdout, among)
 
 
 def time_left(row: Mapping[str, float], iterations: int) -> float:
