@@ -293,6 +293,7 @@ def test_interrupted_and_continued_is_as_never_stopped(tmp_path):
     process.send_signal(signal.SIGINT)
     text, _ = process.communicate(timeout=60)
     assert process.returncode == 130 and "the same command goes on" in text
+    assert "stopping: the runs close their files" in text
     assert not _trainings_in(out), "nothing is left running"
     begun = [len((folder / "progress.csv").read_text().split()) - 1 for folder in out.glob("*_s?")]
     assert len(begun) == 2 and all(0 < rows < 10 for rows in begun)
