@@ -1,5 +1,6 @@
 """What a person sees of a run while it goes on."""
 
+import builtins
 import io
 import os
 import pty
@@ -10,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from shapo.experiment import Experiment
-from shapo.runs.panel import LivePanel, sparkline, time_left
+from shapo.runs.panel import LivePanel, progress, sparkline, time_left
 
 ROW = {
     "iteration": 0, "steps": 20_000, "episodes": 20, "reward/episode": 12.345, "cost/episode": 17.5,
@@ -64,6 +65,20 @@ def test_the_clock_runs_while_nothing_is_known_yet(console, monkeypatch):
     with LivePanel(Experiment(), console):
         now[0] += 83
     assert "starting the environments and compiling … 1:23" in console.export_text()
+
+
+class ZMQInteractiveShell:
+    """What a notebook's kernel is called."""
+
+
+def test_python_gets_a_panel_in_a_terminal_lines_in_a_notebook_and_else_nothing(monkeypatch):
+    shown = lambda quiet=False: type(progress(Experiment(), quiet)).__name__
+    assert shown() == "nullcontext"
+    with monkeypatch.context() as notebook:
+        notebook.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
+        assert (shown(), shown(quiet=True)) == ("PlainLines", "nullcontext")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert (shown(), shown(quiet=True)) == ("LivePanel", "nullcontext")
 
 
 PROGRAM = """

@@ -188,6 +188,15 @@ def screen(experiment: Experiment) -> "LivePanel | PlainLines":
     return PlainLines(experiment, sys.stdout)
 
 
+def progress(
+    experiment: Experiment, quiet: bool
+) -> "LivePanel | PlainLines | contextlib.nullcontext[None]":
+    """What suits a training that was begun in Python: as `screen`, but nothing where nobody looks."""
+    if quiet or not (sys.stdout.isatty() or Console().is_jupyter):
+        return contextlib.nullcontext()
+    return screen(experiment)
+
+
 def time_left(row: Mapping[str, float], iterations: int) -> float:
     """Seconds until the end at the pace of this iteration."""
     done = row["iteration"] + 1

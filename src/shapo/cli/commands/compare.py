@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
             place = folder / folder_name(f"{gradient}-seed{seed}")
             with screen(experiment) as watch:
                 begun = (place / "config.json").exists()
-                done.append(train(experiment, place, resume=begun, watch=watch).now())
+                done.append(train(experiment, place, resume=begun, watch=watch, quiet=True).now())
     base = Side("vanilla", style.PLAIN, runs["plain"])
     other = Side("SHAPO" if rule == "shapo" else rule, style.SHAPO, runs[rule])
     path = folder / "comparison.png"

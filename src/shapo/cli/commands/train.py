@@ -89,6 +89,7 @@ def run(options: argparse.Namespace) -> None:
                 folder,
                 resume=resume,
                 watch=watch,
+                quiet=True,
                 recorders=recorders,
                 patience=options.patience,
             )
