@@ -71,6 +71,7 @@ def test_each_command_teaches(capsys, name):
         (["evaluate"], "required: RUN"),
         (["compare", "--seeds", "0"], "at least one"),
         (["bench", "train", "--iterations", "2"], "the first ones compile"),
+        (["bench", "env", "--seconds", "0"], "seconds is 0; it must be above 0"),
         (
             ["bench", "train", "--env", "Pendulum-v1"],
             "Pendulum-v1: step() returned no info['cost']",
@@ -214,6 +215,7 @@ def test_one_episode_is_still_json(capsys, run, monkeypatch):
     out = shapo(capsys, *words)[1]
     strict = json.loads(out, parse_constant=pytest.fail)
     assert strict["mean action"]["return_error"] is None
+    assert "nan" not in shapo(capsys, *words[:-1])[1]
 
 
 @pytest.mark.parametrize("command", ["evaluate", "play", "train --resume"])

@@ -159,7 +159,8 @@ def plan_table(planned: Plan) -> RenderableType:
         else f"continues at {job.done}/{job.experiment.iterations}" if job.done
         else "new"
     )  # fmt: skip
-    table = Table(box=box.SIMPLE, title=_count(jobs), title_justify="left")
+    title = Text(printable(f"{_count(jobs)}, each a folder in {jobs[0].folder.parent}/"))
+    table = Table(box=box.SIMPLE, title=title, title_justify="left")
     for heading in ("run", "steps", "seed", "state"):
         numeric = heading in ("steps", "seed")
         table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
