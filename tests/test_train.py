@@ -225,6 +225,24 @@ def stop(run, first):
     raise KeyboardInterrupt
 
 
+class Enough(Exception):
+    """Somebody has seen what they wanted."""
+
+
+def test_it_shows_how_it_goes_and_whoever_watches_may_stop_it(tmp_path, capsys, monkeypatch):
+    def watch(row):
+        if row["iteration"] == 1:
+            raise Enough
+
+    go = partial(train, TINY, tmp_path / "run", env=Toy)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with pytest.raises(Enough):
+        go(watch=watch)
+    assert "2/3   400 steps" in capsys.readouterr().out
+    run = go(resume=True, quiet=True)
+    assert run.finished and not capsys.readouterr().out
+
+
 class TestAFailedStart:
     """Nothing is in the way of the corrected command."""
 

@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,6 +27,7 @@ from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.checkpoints import Checkpoint
 from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
+from shapo.runs.panel import progress
 from shapo.runs.policies import Policy
 from shapo.runs.recorders import Recorder, TensorBoard
 from shapo.runs.resuming import Start, how_to_continue, where_to_go_on
@@ -74,6 +75,7 @@ def train(
     algorithm: "Algorithm | None" = None,
     resume: bool = False,
     watch: Watch | None = None,
+    quiet: bool = False,
     recorders: MakeRecorders = tensorboard,
     patience: float = PATIENCE,
 ) -> Run:
@@ -87,7 +89,8 @@ def train(
         algorithm: Your own algorithm, or one of `shapo.algorithms` around a gradient rule or objective of yours,
             instead of the one that `experiment` names; recorded likewise.
         resume: Continue the run in `out`, bit for bit.
-        watch: Called with each iteration's row.
+        watch: Called with each iteration's row, once it is on disk; what it raises stops the run, which can be resumed.
+        quiet: Show nothing; otherwise a terminal gets a live panel, a notebook a line now and then.
         recorders: Where else rows go, given the run and the first iteration; TensorBoard by default.
         patience: Seconds without an environment step after which an environment counts as stuck.
     """
@@ -109,8 +112,12 @@ def train(
         if start.finished:
             return run
         try:
-            with Rollout(Task(experiment, env), run.log, patience) as rollout:
-                _iterate(run, start.checkpoint, rollout, algorithm, watch, recorders)
+            with (
+                progress(experiment, quiet) as show,
+                Rollout(Task(experiment, env), run.log, patience) as rollout,
+            ):
+                watches = [each for each in (show, watch) if each]
+                _iterate(run, start.checkpoint, rollout, algorithm, watches, recorders)
         except Exception as error:
             gone = not resume and run.discard(keep_log=isinstance(error, RolloutError))
             if not isinstance(error, RolloutError | OSError):
@@ -128,7 +135,7 @@ def _iterate(
     checkpoint: Checkpoint | None,
     rollout: Rollout,
     algorithm: "Algorithm | None",
-    watch: Watch | None,
+    watches: Sequence[Watch],
     recorders: MakeRecorders,
 ) -> None:
     # Here and not above: importing JAX takes as long as the workers need to start, and both can happen at once.
@@ -192,7 +199,7 @@ def _iterate(
                 {"seconds": repr(clock.elapsed)},
                 Policy(actor, spec.scale, spec.env, wrapper),
             )
-            if watch:
+            for watch in watches:
                 watch(row)
             clock.lap("rest")
         writer.finish()

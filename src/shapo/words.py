@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import math
 from collections.abc import Iterable
 
 
@@ -52,6 +53,16 @@ def real_number(word: str) -> float:
         return float(word)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{word!r} is no number") from None
+
+
+def spread(error: float, form: str = ".2g") -> str:
+    """What stands behind a mean to say how sure it is; nothing where there is nothing to be sure of."""
+    return f" ± {error:{form}}" if math.isfinite(error) else ""
+
+
+def number_text(number: float) -> str:
+    """A measurement to read: three digits, or all before the point, in groups of three."""
+    return f"{number:,.0f}" if abs(number) >= 100 or number == int(number) else f"{number:.3g}"
 
 
 def steps_text(steps: float) -> str:

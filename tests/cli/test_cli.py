@@ -10,7 +10,6 @@ import hostile
 import numpy as np
 import pytest
 from gymnasium import Env
-from rich.console import Console
 from test_train import TINY as TOY
 from toy_env import Toy
 
@@ -19,7 +18,6 @@ from shapo.cli.commands import algos
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
 from shapo.envs import IDS
 from shapo.experiment import Algo, Experiment
-from shapo.runs.panel import LivePanel, sparkline, time_left
 from shapo.training import train
 
 HERE = Path(__file__).parents[1]
@@ -73,6 +71,7 @@ def test_each_command_teaches(capsys, name):
         (["evaluate"], "required: RUN"),
         (["compare", "--seeds", "0"], "at least one"),
         (["bench", "train", "--iterations", "2"], "the first ones compile"),
+        (["bench", "env", "--seconds", "0"], "seconds is 0; it must be above 0"),
         (
             ["bench", "train", "--env", "Pendulum-v1"],
             "Pendulum-v1: step() returned no info['cost']",
@@ -180,6 +179,17 @@ def test_train_prints_pairs_when_nobody_watches(run):
     )
 
 
+def test_a_finished_run_names_what_to_do_with_it(run, capsys, monkeypatch):
+    monkeypatch.chdir(HERE)
+    words = ["train", "--resume", run[0], "--env", "toy_env:Toy"]
+    assert "next" not in shapo(capsys, *words)[1]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    out = shapo(capsys, *words)[1]
+    offered = [line.split("shapo ")[1].split() for line in out.splitlines()[-3:]]
+    assert [name for name, *_ in offered] == ["evaluate", "play", "report"]
+    assert shapo(capsys, *offered[0], "--episodes", "2")[0] == 0
+
+
 def test_resume_refuses_a_changed_choice(capsys, run, monkeypatch):
     monkeypatch.chdir(HERE)
     words = ["train", "--resume", run[0], "--env", "toy_env:Toy", "--radius-per-dim", "0.5"]
@@ -205,6 +215,7 @@ def test_one_episode_is_still_json(capsys, run, monkeypatch):
     out = shapo(capsys, *words)[1]
     strict = json.loads(out, parse_constant=pytest.fail)
     assert strict["mean action"]["return_error"] is None
+    assert "nan" not in shapo(capsys, *words[:-1])[1]
 
 
 @pytest.mark.parametrize("command", ["evaluate", "play", "train --resume"])
@@ -289,39 +300,3 @@ def test_compare(capsys, tmp_path, monkeypatch):
     assert [line[-1] for line in lines][-1] == "seconds_left_in_all=0" != lines[0][-1]
     again = shapo(capsys, *words)[1]  # nothing left to train
     assert "iteration=" not in again and json.loads(again.splitlines()[-2]) == found
-
-
-def test_live_panel_shows_what_matters():
-    experiment = Experiment(steps=40_000)
-    row = {
-        "iteration": 0, "steps": 20_000, "episodes": 20, "reward/episode": 12.345, "cost/episode": 17.5,
-        "cost/limit": 10.0,
-        "cost/rate": 0.0175, "cost/total": 350.0, "cost/p80": 20.0, "cost/p95": 30.0, "episode/length": 1000.0,
-        "termination/total": 3, "policy/multiplier": 0.5, "policy/kl": 0.019, "gradient/kl": 2e-4,
-        "time/steps_per_second": 10_000.0,
-    }  # fmt: skip
-    console = Console(width=80, record=True, file=open("/dev/null", "w"), force_terminal=True)  # noqa: SIM115
-    with LivePanel(experiment, console) as panel:
-        panel(row)
-    text = console.export_text()
-    for shown in (
-        "12.35",
-        "17.50 of 10",
-        "0.0175",
-        "λ 0.5",
-        "KL 0.019",
-        "10,000 steps/s",
-        "0:02 left",
-        "SHAPO",
-    ):
-        assert shown in text
-    assert max(map(len, text.splitlines())) <= 80
-
-
-def test_sparkline_and_time():
-    assert (
-        sparkline([0.0, 1.0, 2.0]) == "▁▅█"
-        and sparkline([float("nan")]) == ""
-        and sparkline([3.0]) == "▁"
-    )
-    assert time_left({"iteration": 4, "steps": 500, "time/steps_per_second": 50.0}, 10) == 10.0

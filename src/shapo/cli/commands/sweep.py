@@ -69,7 +69,9 @@ def run(options: argparse.Namespace) -> None:
     from shapo.experiments import sweep
     from shapo.experiments.sweep.grid import read_grid
     from shapo.experiments.sweep.plan import plan
+    from shapo.experiments.sweep.results import results_table
     from shapo.experiments.sweep.screen import plan_table, wide_console
+    from shapo.runs.folder import Run
 
     check_engine_options(options)
     experiments = read_grid(options.file)
@@ -83,6 +85,13 @@ def run(options: argparse.Namespace) -> None:
         raise type(error)(
             "stopped; nothing is lost, the same command goes on where it stopped"
         ) from None
+    if outcome.finished:
+        wide_console().print(
+            results_table([Run.open(job.folder).now() for job in outcome.finished])
+        )
+        print(
+            "mean ± standard error; return and cost per episode in the last tenth, cost rate over the whole training"
+        )
     if outcome.failed:
         raise RunsFailed(f"{len(outcome.failed)} runs failed; the same command tries them again")
     print(f"runs={out}")
