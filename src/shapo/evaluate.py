@@ -1,6 +1,6 @@
 """Measuring a trained policy: whole episodes from seeds that training never saw."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -128,31 +128,6 @@ def evaluate(
             returns[i], costs[i], length[i] = 0.0, 0.0, 0
     env.close()
     return Evaluation._make(map(np.array, zip(*finished, strict=True)))
-
-
-def film(
-    policy: Policy,
-    env: BatchEnv,
-    seed: int = 0,
-    stochastic: bool = False,
-    size: int = 480,
-    every: int = 1,
-    max_steps: int = MAX_STEPS,
-) -> Generator[NDArray[np.uint8], None, bool]:
-    """One episode of the first environment of `env`, a frame before every so many steps.
-
-    Returns whether the episode ended; if not, it was cut after `max_steps`.
-    """
-    rng = np.random.default_rng(seed) if stochastic else None
-    obs = env.reset(first_seed(seed))
-    for number in range(max_steps):
-        if number % every == 0:
-            yield env.render(0, size, size)
-        step = env.step(policy.act(obs, rng))
-        obs = step.obs
-        if step.terminated[0] or step.truncated[0]:
-            return True
-    return False
 
 
 def first_seed(seed: int) -> int:

@@ -253,9 +253,7 @@ def test_play(capsys, run, monkeypatch, tmp_path):
     film = ["play", run[0], "--env", "toy_env:Toy", "--out", tmp_path / "film.gif", "--every", "5"]
     code, out, _ = shapo(capsys, *film, "--size", "256")
     assert code == 0 and str(tmp_path / "film.gif") in out
-    assert (
-        len(imageio.mimread(tmp_path / "film.gif")) == 5
-    )  # of 25 steps; a GIF keeps no frame that looks like the one before
+    assert len(imageio.mimread(tmp_path / "film.gif")) == 6  # of 25 steps, and the end
     assert "was cut after 9 steps" in shapo(capsys, *film, "--size", "64", "--max-steps", "9")[1]
 
 
@@ -267,7 +265,19 @@ def test_a_film_of_odd_size_is_a_film(capsys, run, monkeypatch, tmp_path):
     words = ["play", run[0], "--env", "toy_env:Toy", "--out", out, "--size", "65"]
     assert shapo(capsys, *words)[0] == 0
     frames = imageio.mimread(out)
-    assert len(frames) == 13 and frames[0].shape == (66, 66, 3)
+    assert len(frames) == 14 and frames[0].shape == (76, 66, 3)
+
+
+def test_agents_side_by_side(capsys, run, monkeypatch, tmp_path):
+    import imageio.v2 as imageio
+
+    monkeypatch.chdir(HERE)
+    out = tmp_path / "film.mp4"
+    words = ["play", run[0], run[0], "--env", "toy_env:Toy", "--out", out, "--size", "70"]
+    code, said, _ = shapo(capsys, *words)
+    assert code == 0 and imageio.mimread(out)[0].shape == (80, 140, 3)
+    one, two, _ = said.splitlines()
+    assert one == two and "return -" in one
 
 
 def test_no_half_a_film_is_left_behind(capsys, run, monkeypatch, tmp_path):
