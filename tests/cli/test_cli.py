@@ -18,6 +18,7 @@ from shapo.cli.commands import algos
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
 from shapo.envs import IDS
 from shapo.experiment import Algo, Experiment
+from shapo.experiment.experiment import SECTIONS
 from shapo.training import train
 
 HERE = Path(__file__).parents[1]
@@ -54,6 +55,19 @@ def test_help_is_light_and_names_every_command(capsys):
 def test_each_command_teaches(capsys, name):
     code, text, _ = shapo(capsys, name, "--help")
     assert code == 0 and cli.COMMANDS[name] in text and len(text) > 200
+    assert "--debug" in text
+
+
+def test_help_names_what_must_be_given_and_sorts_the_many_options(capsys):
+    usage = lambda *words: shapo(capsys, *words, "--help")[1].splitlines()[0]
+    assert usage("evaluate").startswith("usage: shapo evaluate RUN [options]: ")
+    assert usage("report").startswith("usage: shapo report RUNS ... [options]: ")
+    assert usage("runs").startswith("usage: shapo runs [RUNS ...] [options]: ")
+    text = " ".join(shapo(capsys, "train", "--help")[1].split())
+    places = [
+        text.index(f" {title}: --{first.replace('_', '-')} ") for first, title in SECTIONS.items()
+    ]
+    assert places == sorted(places) and "--gradient shapo sets it to sam" in text
 
 
 @pytest.mark.parametrize(
