@@ -70,7 +70,7 @@ def add_experiment_options(parser: argparse.ArgumentParser, without: Sequence[st
         section.add_argument(
             f"--{name.replace('_', '-')}",
             type=_reader(name, kind),
-            nargs="+" if kind.several else None,
+            **{"nargs": "+", "action": "extend"} if kind.several else {},
             metavar="{" + ",".join(words) + "}" if words else kind.item.__name__.upper(),
             help=f"{about[name]} [{_shown(getattr(usual, name))}]".replace("%", "%%"),
         )

@@ -1,6 +1,7 @@
 """`shapo play`: a film of a trained policy."""
 
 import argparse
+import contextlib
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ examples:
   shapo play runs/maze --env mytasks:Maze
       A run on an environment of your own: its code is imported only if you name it.
 """
+FORMATS = (".mp4", ".gif")
 
 
 def describe(parser: Parser) -> None:
@@ -58,10 +60,12 @@ def run(options: argparse.Namespace) -> None:
     from shapo.evaluate import film, task_of
     from shapo.runs.folder import Run
 
+    out = options.out if "out" in options else options.run / "episode.mp4"
+    if out.suffix not in FORMATS:
+        raise BadInput(f"{out}: a film's name ends in {' or '.join(FORMATS)}")
     trained = Run.open(options.run)
     policy = trained.policy
     env = task_of(trained, options.env, options.cost).build(1, options.seed)
-    out = options.out if "out" in options else options.run / "episode.mp4"
     settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
     frames = film(
         policy,
@@ -75,6 +79,7 @@ def run(options: argparse.Namespace) -> None:
     # Whatever goes wrong, no half a film is left behind under the name asked for.
     unfinished = out.with_name(f".unfinished-{out.name}")
     try:
+        _begin(unfinished, out)
         video: Any = imageio.get_writer(unfinished, fps=30, **settings)
         with video:
             ended = _append(video, frames)
@@ -86,13 +91,22 @@ def run(options: argparse.Namespace) -> None:
             f"{options.env or trained.experiment.env} has no render(), so it cannot be filmed"
         ) from None
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
         env.close()
     if not ended:
         print(
             f"the episode did not end and was cut after {options.max_steps:,} steps (--max-steps)"
         )
     print(f"film={out}")
+
+
+def _begin(unfinished: Path, out: Path) -> None:
+    """Make the file: the film's own program would say at length, and too late, that it cannot."""
+    try:
+        unfinished.touch()
+    except OSError as error:
+        raise BadInput(f"{out} cannot be written: {error.strerror}; choose another --out") from None
 
 
 def _append(video: Any, frames: Generator[NDArray, None, bool]) -> bool:
