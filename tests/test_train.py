@@ -225,6 +225,21 @@ def stop(run, first):
     raise KeyboardInterrupt
 
 
+def test_whole_batches_are_trained_and_said_to_be(tmp_path):
+    experiment = TINY.replace(steps=250)
+    with (
+        pytest.warns(UserWarning, match="steps is 250, and 400 will be trained: .*4 num_envs x 50"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        train(experiment, tmp_path / "run", env=Toy, recorders=stop)
+
+
+def test_errors_in_python_speak_python(tmp_path):
+    Run.create(tmp_path, TINY)
+    with pytest.raises(BadInput, match=r"already holds a run; continue it \(resume=True, or"):
+        train(TINY, tmp_path, env=Toy)
+
+
 class Enough(Exception):
     """Somebody has seen what they wanted."""
 

@@ -34,7 +34,7 @@ from shapo.runs.resuming import Start, how_to_continue, where_to_go_on
 from shapo.runs.stopping import sigterm_raises
 from shapo.runs.stopwatch import Stopwatch
 from shapo.runs.writing import RunWriter
-from shapo.words import folder_name
+from shapo.words import BadInput, folder_name
 
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
@@ -96,6 +96,8 @@ def train(
     """
     experiment = really(experiment, env, algorithm)
     require_named(experiment.names())
+    if not patience > 0:
+        raise BadInput(f"patience is {patience:g} seconds; it must be above 0")
     folder = Path(out) if out is not None else default_folder(experiment)
     if resume:
         run = Run.open(folder)
@@ -104,6 +106,7 @@ def train(
     else:
         if env is None:
             canonical(experiment.env)
+        _say_if_rounded(experiment)
         run = Run.create(folder, experiment)
     with run.locked(), sigterm_raises():
         start = where_to_go_on(run) if resume else Start(None, False, [])
@@ -125,9 +128,23 @@ def train(
             reason = error
             if isinstance(error, OSError):
                 reason = f"{error.strerror}: {error.filename or folder}"
-            advice = "" if gone else f"; continue with: {how_to_continue(folder, experiment)}"
+            advice = "" if gone else _how_to_go_on(folder, experiment)
             raise TrainingError(f"{reason}{advice}") from error
     return run
+
+
+def _say_if_rounded(experiment: Experiment) -> None:
+    trained = experiment.iterations * experiment.batch_steps
+    if trained != experiment.steps:
+        warnings.warn(
+            f"steps is {experiment.steps:,}, and {trained:,} will be trained: batches are whole, "
+            f"{experiment.num_envs} num_envs x {experiment.steps_per_env:,} steps_per_env",
+            stacklevel=3,
+        )
+
+
+def _how_to_go_on(folder: Path, experiment: Experiment) -> str:
+    return f"; in Python go on with resume=True, or continue with: {how_to_continue(folder, experiment)}"
 
 
 def _iterate(

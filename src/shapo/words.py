@@ -17,10 +17,11 @@ def printable(text: object) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint at what was probably meant, or nothing: a name that begins so, or one that is nearly the same."""
-    known = list(known)
-    longer = [each for each in known if len(name) > 3 and each.startswith(name)]
-    found = longer or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"; did you mean {found[0]}?" if found else ""
+    bare = {each.lstrip("-"): each for each in known}  # that both are options makes them no nearer
+    name = name.lstrip("-")
+    longer = [each for each in bare if len(name) > 2 and each.startswith(name)]
+    found = longer or difflib.get_close_matches(name, bare, n=1)
+    return f"; did you mean {bare[found[0]]}?" if found else ""
 
 
 def folder_name(text: str) -> str:

@@ -18,6 +18,7 @@ from shapo.cli.commands import algos
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
 from shapo.envs import IDS
 from shapo.experiment import Algo, Experiment
+from shapo.experiment.experiment import SECTIONS
 from shapo.training import train
 
 HERE = Path(__file__).parents[1]
@@ -54,6 +55,19 @@ def test_help_is_light_and_names_every_command(capsys):
 def test_each_command_teaches(capsys, name):
     code, text, _ = shapo(capsys, name, "--help")
     assert code == 0 and cli.COMMANDS[name] in text and len(text) > 200
+    assert "--debug" in text
+
+
+def test_help_names_what_must_be_given_and_sorts_the_many_options(capsys):
+    usage = lambda *words: shapo(capsys, *words, "--help")[1].splitlines()[0]
+    assert usage("evaluate").startswith("usage: shapo evaluate RUN [options]: ")
+    assert usage("report").startswith("usage: shapo report RUNS ... [options]: ")
+    assert usage("runs").startswith("usage: shapo runs [RUNS ...] [options]: ")
+    text = " ".join(shapo(capsys, "train", "--help")[1].split())
+    places = [
+        text.index(f" {title}: --{first.replace('_', '-')} ") for first, title in SECTIONS.items()
+    ]
+    assert places == sorted(places) and "--gradient shapo sets it to sam" in text
 
 
 @pytest.mark.parametrize(
@@ -78,12 +92,35 @@ def test_each_command_teaches(capsys, name):
         ),
         (["train", "--env", "nowhere:Maze"], "cannot import nowhere"),
         (["train", "--num-envs", "0"], "num_envs is 0"),
+        (["train", "--patience", "-1"], "patience is -1 seconds; it must be above 0"),
+        (["play", "nowhere", "--out", "a.txt"], "a.txt: a film's name ends in .mp4 or .gif"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(capsys, words, hint):
     code, out, error = shapo(capsys, *words)
     assert code == 2 and not out
     assert hint in error and error.count("\n") == 1
+
+
+def test_a_guess_is_made_only_where_it_is_near(capsys):
+    for words in (
+        ["train", "--foo", "3"],
+        ["train", "--env", "Foo-v0"],
+        ["train", "--algo", "dqn"],
+        ["xyz"],
+    ):
+        assert "did you mean" not in shapo(capsys, *words)[2]
+    for env, meant in (("PointGol1-v0", "SafetyPointGoal1-v0"), ("pendulum", "Pendulum-v1")):
+        assert f"did you mean {meant}?" in shapo(capsys, "train", "--env", env)[2]
+
+
+def test_sauté_without_a_budget_names_the_option(capsys, tmp_path, monkeypatch):
+    """The published limit of a task where nothing may fall is 0, which Sauté divides by."""
+    monkeypatch.chdir(tmp_path)
+    code, _, error = shapo(capsys, "train", "--env", "Ant-v4", "--algo", "saute", "--workers", "1")
+    assert (
+        code == 2 and "cost_limit, must be positive, got 0" in error and "--cost-limit 0.5" in error
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,6 +173,8 @@ def test_every_choice_of_an_experiment_is_an_option():
     assert experiment_choices(parser.parse_args(words)) == different
     assert experiment_choices(parser.parse_args([])) == {}
     assert experiment_choices(parser.parse_args(["--steps", "1e6"])) == {"steps": 1_000_000}
+    twice = parser.parse_args(["--cost-limit", "1", "--cost-limit", "2"])
+    assert experiment_choices(twice) == {"cost_limit": (1.0, 2.0)}, "one per cost signal"
 
 
 def test_every_algorithm_is_explained():
@@ -286,6 +325,12 @@ def test_no_half_a_film_is_left_behind(capsys, run, monkeypatch, tmp_path):
     out = tmp_path / "film.mp4"
     assert shapo(capsys, "play", run[0], "--env", "toy_env:Toy", "--out", out)[0] == 1
     assert list(tmp_path.iterdir()) == []
+    for place, why in ((tmp_path / "nowhere", "No such file"), (Path(__file__), "Not a directory")):
+        words = ["play", run[0], "--env", "toy_env:Toy", "--out", place / "film.mp4"]
+        code, _, error = shapo(capsys, *words)
+        assert (
+            code == 2 and f"film.mp4 cannot be written: {why}" in error and error.count("\n") == 1
+        )
     monkeypatch.setattr(Toy, "render", lambda *_: Env().render())
     code, _, error = shapo(capsys, "play", run[0], "--env", "toy_env:Toy", "--out", out)
     assert code == 2 and "toy_env:Toy has no render()" in error and list(tmp_path.iterdir()) == []

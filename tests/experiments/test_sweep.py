@@ -324,6 +324,7 @@ def test_runs_end_with_a_sweep_that_is_killed(tmp_path):
     [
         (["nowhere.yaml"], "No such file"),
         (["bad.yaml"], "did you mean seeds?"),
+        (["lost.yaml"], "lost.yaml: unknown environment 'nosuch'"),
         (["good.yaml", "--engine", "rya"], "did you mean ray?"),
         (["good.yaml", "--address", "x:1"], "add --engine ray"),
         (["good.yaml", "--parallel", "0"], "at least one"),
@@ -334,6 +335,7 @@ def test_bad_input_is_one_line_and_code_2(tmp_path, monkeypatch, capsys, words, 
     monkeypatch.chdir(tmp_path)
     Path("bad.yaml").write_text("sedes: 3")
     Path("good.yaml").write_text(GRID)
+    Path("lost.yaml").write_text("env: nosuch")
     with pytest.raises(SystemExit) as exit:
         cli.main(["sweep", *words])
     out, error = capsys.readouterr()

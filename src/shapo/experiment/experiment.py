@@ -35,6 +35,18 @@ NotNegative = Range(0)
 Share = Range(0, 1)
 Count = Annotated[int, Range(1)]
 
+SECTIONS = {
+    "env": "what is trained",
+    "num_envs": "how experience is collected",
+    "radius_per_dim": "trust region (all but the PPO family)",
+    "schedule": "pessimism of actor and critics (gradient shapo or sam)",
+    "multiplier_init": "constraint",
+    "saute_discount": "Sauté",
+    "ppo_rate": "PPO family",
+    "discount": "advantages, networks and critics",
+}
+"""What the choices of an experiment are about, each section under the name of its first."""
+
 TrustRegionOnly = OnlyWith(algo=TRUST_REGION)
 PpoOnly = OnlyWith(algo=CLIPPED)
 PidOnly = OnlyWith(algo=("trpo-pid",))
@@ -55,7 +67,7 @@ class Experiment:
     """Where the actor's slope is measured: here (plain), at the worst parameters nearby (sam, that is E-SAM), or at the
     worst policy nearby (shapo); or module:factory of your own."""
     critic_gradient: CriticRule | str = PUBLISHED
-    """Likewise for the critics; sam with the gradient rule shapo, as in the paper."""
+    """Likewise for the critics; --gradient shapo sets it to sam, as in the paper, unless you say otherwise."""
     seed: Annotated[int, Range(0, 1_000_000_000)] = 0
     """Decides everything random."""
     steps: Count = PUBLISHED

@@ -176,6 +176,6 @@ def _alone_in(out: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SweepInUse(
-                f"another sweep is running in {out}; wait for it or choose another --out"
+                f"another sweep is running in {out}; wait for it or choose another folder"
             ) from None
         yield
