@@ -14,9 +14,9 @@ import pytest
 from problems import ACT, KEY, flat, policy, progress, samples
 from programs import compiled
 
-from shapo.algorithms.cpo import BOUND, RECOVERY
 from shapo.experiment import Algo, Experiment, GradientRule
 from shapo.learning import recipes
+from shapo.rules.constrained import BOUND, RECOVERY
 from shapo.rules.multipliers import Pid
 from shapo.rules.objectives import Switching
 from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha
