@@ -29,7 +29,7 @@ from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
 from shapo.runs.policies import Policy
 from shapo.runs.recorders import Recorder, TensorBoard
-from shapo.runs.resuming import Start, how_to_continue, where_to_go_on
+from shapo.runs.resuming import Start, extend, how_to_continue, where_to_go_on
 from shapo.runs.stopping import sigterm_raises
 from shapo.runs.stopwatch import Stopwatch
 from shapo.runs.writing import RunWriter
@@ -86,7 +86,7 @@ def train(
             records its name, `module:factory`, or says that it was an object without one.
         algorithm: Your own algorithm, or one of `shapo.algorithms` around a gradient rule or objective of yours,
             instead of the one that `experiment` names; recorded likewise.
-        resume: Continue the run in `out`, bit for bit.
+        resume: Continue the run in `out`, bit for bit; where `experiment` has more steps than it, beyond its end.
         watch: Called with each iteration's row.
         recorders: Where else rows go, given the run and the first iteration; TensorBoard by default.
         patience: Seconds without an environment step after which an environment counts as stuck.
@@ -97,12 +97,14 @@ def train(
     if resume:
         run = Run.open(folder)
         run.require_same(experiment)
-        run = dataclasses.replace(run, experiment=experiment)  # its own are names that a file gives
     else:
         if env is None:
             canonical(experiment.env)
         run = Run.create(folder, experiment)
     with run.locked(), sigterm_raises():
+        if experiment.steps > run.experiment.steps:
+            extend(run, experiment.steps)
+        run = dataclasses.replace(run, experiment=experiment)  # its own are names that a file gives
         start = where_to_go_on(run) if resume else Start(None, False, [])
         for note in start.notes:
             warnings.warn(note, stacklevel=2)
