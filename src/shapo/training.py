@@ -23,14 +23,14 @@ from shapo.experiment import Experiment
 from shapo.experiment.describing import name_of, really
 from shapo.experiment.extensions import IN_ALGO, require_named
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
-from shapo.rollout.task import EnvFactory, Task
+from shapo.rollout.blueprint import EnvFactory, Blueprint
 from shapo.runs.checkpoints import Checkpoint
 from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
 from shapo.runs.panel import progress
 from shapo.runs.policies import Policy
 from shapo.runs.recorders import Recorder, TensorBoard
-from shapo.runs.resuming import Start, how_to_continue, where_to_go_on
+from shapo.runs.resuming import Start, extend, how_to_continue, where_to_go_on
 from shapo.runs.stopping import sigterm_raises
 from shapo.runs.stopwatch import Stopwatch
 from shapo.runs.writing import RunWriter
@@ -88,7 +88,7 @@ def train(
             records its name, `module:factory`, or says that it was an object without one.
         algorithm: Your own algorithm, or one of `shapo.algorithms` around a gradient rule or objective of yours,
             instead of the one that `experiment` names; recorded likewise.
-        resume: Continue the run in `out`, bit for bit.
+        resume: Continue the run in `out`, bit for bit; where `experiment` has more steps than it, beyond its end.
         watch: Called with each iteration's row, once it is on disk; what it raises stops the run, which can be resumed.
         quiet: Show nothing; otherwise a terminal gets a live panel, a notebook a line now and then.
         recorders: Where else rows go, given the run and the first iteration; TensorBoard by default.
@@ -102,13 +102,15 @@ def train(
     if resume:
         run = Run.open(folder)
         run.require_same(experiment)
-        run = dataclasses.replace(run, experiment=experiment)  # its own are names that a file gives
     else:
         if env is None:
             canonical(experiment.env)
         _say_if_rounded(experiment)
         run = Run.create(folder, experiment)
     with run.locked(), sigterm_raises():
+        if experiment.steps > run.experiment.steps:
+            extend(run, experiment.steps)
+        run = dataclasses.replace(run, experiment=experiment)  # its own are names that a file gives
         start = where_to_go_on(run) if resume else Start(None, False, [])
         for note in start.notes:
             warnings.warn(note, stacklevel=2)
@@ -117,7 +119,7 @@ def train(
         try:
             with (
                 progress(experiment, quiet) as show,
-                Rollout(Task(experiment, env), run.log, patience) as rollout,
+                Rollout(Blueprint(experiment, env), run.log, patience) as rollout,
             ):
                 watches = [each for each in (show, watch) if each]
                 _iterate(run, start.checkpoint, rollout, algorithm, watches, recorders)

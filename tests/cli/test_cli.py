@@ -10,6 +10,7 @@ import hostile
 import numpy as np
 import pytest
 from gymnasium import Env
+from test_resume import same_files
 from test_train import TINY as TOY
 from toy_env import Toy
 
@@ -19,6 +20,7 @@ from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
 from shapo.envs import IDS
 from shapo.experiment import Algo, Experiment
 from shapo.experiment.experiment import SECTIONS
+from shapo.runs.folder import Run
 from shapo.training import train
 
 HERE = Path(__file__).parents[1]
@@ -227,6 +229,33 @@ def test_a_finished_run_names_what_to_do_with_it(run, capsys, monkeypatch):
     offered = [line.split("shapo ")[1].split() for line in out.splitlines()[-3:]]
     assert [name for name, *_ in offered] == ["evaluate", "play", "report"]
     assert shapo(capsys, *offered[0], "--episodes", "2")[0] == 0
+
+
+def test_a_config_is_trained_with_again(capsys, run, monkeypatch, tmp_path):
+    monkeypatch.chdir(HERE)
+    words = ["train", "--config", run[0] / "config.json", "--out", tmp_path / "again"]
+    code, _, error = shapo(capsys, *words)
+    assert code == 2 and "add --env toy_env:Toy to say that you trust it" in error
+    assert shapo(capsys, *words, "--env", "toy_env:Toy")[0] == 0
+    same_files(tmp_path / "again", run[0])
+
+    written = {
+        "env": "toy_env:Toy",
+        "num_envs": 2,
+        "steps_per_env": 50,
+        "hidden": [8],
+        "workers": 1,
+    }
+    (tmp_path / "mine.json").write_text(json.dumps({"experiment": written | {"steps": 1e6}}))
+    words = ["train", "--config", tmp_path / "mine.json", "--env", "toy_env:Toy", "--steps", "100"]
+    assert shapo(capsys, *words, "--out", tmp_path / "mine")[0] == 0
+    made = Run.open(tmp_path / "mine").experiment
+    assert made == Experiment(**written | {"hidden": (8,), "steps": 100})
+
+    assert "leave --config away" in shapo(capsys, *words, "--resume", tmp_path / "mine")[2]
+    assert "no.json is missing" in shapo(capsys, "train", "--config", tmp_path / "no.json")[2]
+    (tmp_path / "mine.json").write_text('{"algo": "ppo"}')
+    assert "mine.json is not a run's config" in shapo(capsys, *words)[2]
 
 
 def test_resume_refuses_a_changed_choice(capsys, run, monkeypatch):

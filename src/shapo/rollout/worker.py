@@ -31,7 +31,7 @@ from shapo.rollout.messages import (
     Wrap,
 )
 from shapo.rollout.sharing import Shared, share
-from shapo.rollout.task import Costless
+from shapo.rollout.blueprint import Costless
 from shapo.types import Batch
 from shapo.words import BadInput
 
@@ -58,9 +58,9 @@ class Worker:
         self._shared: Shared | None = None
         sys.path[:] = hello.import_path
         self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
-        task = cloudpickle.loads(self._hello.task)
+        blueprint = cloudpickle.loads(self._hello.blueprint)
         with warnings.catch_warnings(record=True) as said:
-            env = task.build(len(self._hello.envs), self._first_seed)
+            env = blueprint.build(len(self._hello.envs), self._first_seed)
         self._notes = tuple(str(each.message) for each in said if each.category is Costless)
         for each in said:
             if each.category is not Costless:

@@ -149,12 +149,12 @@ class Run:
         return dataclasses.replace(self, moment=self.history.until(steps))
 
     def require_same(self, wanted: Experiment) -> None:
-        """Raise unless the run is of this experiment, showing what differs; the number of workers may."""
+        """Raise unless the run is of this experiment, showing what differs; workers may, and it may be shorter."""
         ours, theirs = dataclasses.asdict(self.experiment), dataclasses.asdict(wanted)
         changed = [
             f"{k} is {ours[k]} in the run, {v} was asked for"
             for k, v in theirs.items()
-            if ours[k] != v and k != "workers"
+            if ours[k] != v and k != "workers" and not (k == "steps" and v > ours[k])
         ]
         if changed:
             raise BadInput(f"cannot resume {self.folder} with another config: {'; '.join(changed)}")
