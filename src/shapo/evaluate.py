@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.experiment.extensions import CUSTOM, is_custom, make, parse, require_named
-from shapo.rollout.blueprint import EnvFactory, Blueprint
+from shapo.rollout.blueprint import Blueprint, EnvFactory
 from shapo.runs.folder import Run
 from shapo.runs.policies import Policy
 from shapo.words import BadInput

@@ -22,8 +22,8 @@ from shapo.envs.registry import canonical
 from shapo.experiment import Experiment
 from shapo.experiment.describing import name_of, really
 from shapo.experiment.extensions import IN_ALGO, require_named
+from shapo.rollout.blueprint import Blueprint, EnvFactory
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
-from shapo.rollout.blueprint import EnvFactory, Blueprint
 from shapo.runs.checkpoints import Checkpoint
 from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger

@@ -17,10 +17,10 @@ from toy_env import Toy
 
 from shapo.experiment import Experiment
 from shapo.rollout import rollout as rollout_module
+from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.collector import action_noise
 from shapo.rollout.processes import available_cores
 from shapo.rollout.rollout import Rollout, RolloutError
-from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.worker import env_seed
 from shapo.words import BadInput
 

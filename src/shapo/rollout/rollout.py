@@ -15,6 +15,7 @@ import numpy as np
 
 from shapo.envs.protocol import Wrapper
 from shapo.rollout.acting import Actor
+from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.messages import (
     Allocate,
     Collect,
@@ -31,7 +32,6 @@ from shapo.rollout.messages import (
 )
 from shapo.rollout.processes import WorkerProcess, available_cores, start, stop
 from shapo.rollout.sharing import SLOTS, Shape, Shared, anonymous_file, share
-from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.worker import env_seed
 from shapo.types import Batch, Episodes
 from shapo.words import BadInput

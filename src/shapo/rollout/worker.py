@@ -18,6 +18,7 @@ from shapo.envs.gymnasium_in import CannotReplay
 from shapo.envs.heartbeat import heard_by
 from shapo.envs.protocol import BatchEnv
 from shapo.rollout.acting import ActionScale
+from shapo.rollout.blueprint import Costless
 from shapo.rollout.collector import Collector, NotFinite
 from shapo.rollout.messages import (
     Allocate,
@@ -31,7 +32,6 @@ from shapo.rollout.messages import (
     Wrap,
 )
 from shapo.rollout.sharing import Shared, share
-from shapo.rollout.blueprint import Costless
 from shapo.types import Batch
 from shapo.words import BadInput
 
