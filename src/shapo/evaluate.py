@@ -1,6 +1,6 @@
 """Measuring a trained policy: whole episodes from seeds that training never saw."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.envs.simmer import SimmeringBudget
 from shapo.experiment.extensions import CUSTOM, is_custom, make, parse, require_named
-from shapo.rollout.task import EnvFactory, Task
+from shapo.rollout.blueprint import Blueprint, EnvFactory
 from shapo.runs.folder import Run
 from shapo.runs.policies import Policy
 from shapo.words import BadInput
@@ -59,7 +59,7 @@ class Evaluation(NamedTuple):
         }
 
 
-def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = None) -> Task:
+def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = None) -> Blueprint:
     """The environment in which a run was trained, as its algorithm wanted it; or another, by name or as an object.
 
     A folder may come from anywhere: what it calls `module:factory` is used only if the user gives the same name.
@@ -73,7 +73,7 @@ def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = No
         )
     used = ("cost",) if callable(env) else ("env", "cost")
     require_named({name: getattr(experiment, name) for name in used})
-    return Task(experiment, env if callable(env) else None, _wrapper(run.policy))
+    return Blueprint(experiment, env if callable(env) else None, _wrapper(run.policy))
 
 
 def _wrapper(policy: Policy) -> Wrapper | None:
@@ -130,31 +130,6 @@ def evaluate(
             returns[i], costs[i], length[i] = 0.0, 0.0, 0
     env.close()
     return Evaluation._make(map(np.array, zip(*finished, strict=True)))
-
-
-def film(
-    policy: Policy,
-    env: BatchEnv,
-    seed: int = 0,
-    stochastic: bool = False,
-    size: int = 480,
-    every: int = 1,
-    max_steps: int = MAX_STEPS,
-) -> Generator[NDArray[np.uint8], None, bool]:
-    """One episode of the first environment of `env`, a frame before every so many steps.
-
-    Returns whether the episode ended; if not, it was cut after `max_steps`.
-    """
-    rng = np.random.default_rng(seed) if stochastic else None
-    obs = env.reset(first_seed(seed))
-    for number in range(max_steps):
-        if number % every == 0:
-            yield env.render(0, size, size)
-        step = env.step(policy.act(obs, rng))
-        obs = step.obs
-        if step.terminated[0] or step.truncated[0]:
-            return True
-    return False
 
 
 def first_seed(seed: int) -> int:

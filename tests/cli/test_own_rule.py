@@ -76,6 +76,6 @@ def test_sweep_compare_report(desk, capsys):
 
     words = ["compare", *TINY, "--steps", "300", "--gradient", MINE, "--seeds", "1", "--json"]
     code, out, _ = shapo(capsys, *words)
-    assert code == 0 and len(json.loads(out.splitlines()[-2])["return"][MINE]) == 1
+    assert code == 0 and len(json.loads(out.splitlines()[-2])["arms"][1]["values"]["return"]) == 1
     assert shapo(capsys, "report", "runs")[0] == 0
     assert f"trpo · {MINE} − trpo · plain" in (desk / "report.html").read_text()

@@ -15,12 +15,13 @@ import pytest
 from problems import ACT, KEY, flat, policy, progress, samples
 from programs import compiled
 
-from shapo.algorithms.cpo import BOUND, RECOVERY
 from shapo.experiment import Algo, Experiment, GradientRule, names
 from shapo.learning import recipes
+from shapo.rules.constrained import BOUND, RECOVERY
 from shapo.rules.multipliers import Pid
 from shapo.rules.objectives import Switching
 from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha
+from shapo.runs.resuming import depends_on_length
 
 NAMES = typing.get_args(Algo)
 RULES = typing.get_args(GradientRule)
@@ -85,11 +86,13 @@ def update(experiment, **situation):
     return update_with(recipes.algorithm(experiment, ACT), **situation)
 
 
-def update_with(algorithm, episode_cost=(5.0,), iteration=NOW, params=None, rows=None):
+def update_with(
+    algorithm, episode_cost=(5.0,), iteration=NOW, params=None, rows=None, remaining=1.0
+):
     params = policy() if params is None else params
     rows = samples(params) if rows is None else rows
     algorithm = compiled(algorithm)
-    now = progress(episode_cost, iteration=iteration)
+    now = progress(episode_cost, iteration=iteration, remaining=remaining)
     return algorithm.update(params, algorithm.init(params), rows, now, KEY)
 
 
@@ -123,6 +126,14 @@ def test_every_algorithm_moves_with_every_rule(name, rule):
         zero, _, metrics = run(name, rule, iteration=NEVER)
         assert metrics["gradient/kl"] == 0
         differ(moved, zero)
+
+
+@pytest.mark.xdist_group("plain")
+@pytest.mark.parametrize("name", NAMES)
+def test_what_depends_on_the_length_of_the_training_is_known(name):
+    """An extended run says that it is not one long run if, and only if, it is not."""
+    early, late = (flat(run(name, "plain", remaining=share)[0]) for share in (1.0, 0.5))
+    assert bool(depends_on_length(EXPERIMENT.replace(algo=name))) == bool(jnp.any(early != late))
 
 
 @pytest.mark.xdist_group("shapo")

@@ -15,9 +15,10 @@ import shipped
 from problems import ACT, KEY, OBS, data, orders, progress
 from shipped import COST, EXPERIMENT, HIDDEN, ROWS
 
-from shapo.algorithms import AsReleased
-from shapo.algorithms.cpo import Exact, Products
+from shapo.algorithms.cpo_as_released import released_mixture
 from shapo.experiment import names
+from shapo.rules.constrained import Products, honest_mixture
+from shapo.rules.doubt import Kept
 from shapo.rules.surrogates import Samples
 
 NET = oracle.Mlp(OBS, *HIDDEN, ACT)
@@ -106,10 +107,14 @@ def constrained(name, update):
     noise = lambda rows: replace(rows, advantage=update.side * rows.advantage)
     disagreed = [NET.loss(update.start, noise(rows))[1] for rows in (update.reward, update.cost)]
     z = np.linalg.solve(update.fisher, disagreed[1])
-    subproblem = AsReleased() if name == "cpo-as-released" else Exact()
-    products = g @ x, g @ y, b @ y, g @ y - disagreed[0] @ z, b @ y - disagreed[1] @ z
+    numbers = g @ x, g @ y, b @ y, g @ y - disagreed[0] @ z, b @ y - disagreed[1] @ z
+    products = Products(*map(jnp.asarray, numbers))
     excess = jnp.asarray(update.metrics["policy/excess"], float)
-    found = subproblem.mixture(Products(*map(jnp.asarray, products)), excess, REGION)
+    if name == "cpo-as-released":
+        found = released_mixture(*products[:3], excess, REGION)
+    else:
+        counted = Kept.unknown().seen(products).counted(products)  # this is the first batch
+        found = honest_mixture(counted, excess, REGION)
     return -(float(found.reward) * x + float(found.cost) * y)
 
 

@@ -40,18 +40,24 @@ NotNegative = Range(0)
 Share = Range(0, 1)
 Count = Annotated[int, Range(1)]
 
+SECTIONS = {
+    "env": "what is trained",
+    "num_envs": "how experience is collected",
+    "radius_per_dim": "trust region (all but the PPO family)",
+    "schedule": "pessimism of actor and critics (gradient shapo or sam)",
+    "multiplier_init": "constraint",
+    "saute_discount": "Sauté and Simmer",
+    "ppo_rate": "PPO family",
+    "discount": "advantages, networks and critics",
+}
+"""What the choices of an experiment are about, each section under the name of its first."""
+
 TrustRegionOnly = OnlyWith(algo=TRUST_REGION)
 PpoOnly = OnlyWith(algo=EPOCHS)
 PidOnly = OnlyWith(algo=PID)
-CrpoOnly = OnlyWith(algo=("crpo",))
-PcpoOnly = OnlyWith(algo=("pcpo",))
-IpoOnly = OnlyWith(algo=("ipo",))
-P3oOnly = OnlyWith(algo=("p3o",))
-FocopsOnly = OnlyWith(algo=("focops",))
 SimmerOnly = OnlyWith(algo=("simmer",))
 SauteOnly = OnlyWith(algo=SAUTE)
 EnsembleOnly = OnlyWith(values=("ensemble",))
-WcpgOnly = OnlyWith(values=("wcpg",))
 ShapoOnly = OnlyWith(gradient=("shapo",))
 
 
@@ -67,7 +73,7 @@ class Experiment:
     """Where the actor's slope is measured: here (plain), at the worst parameters nearby (sam, that is E-SAM), or at the
     worst policy nearby (shapo); or module:factory of your own."""
     critic_gradient: CriticRule | str = PUBLISHED
-    """Likewise for the critics; sam with the gradient rule shapo, as in the paper."""
+    """Likewise for the critics; --gradient shapo sets it to sam, as in the paper, unless you say otherwise."""
     seed: Annotated[int, Range(0, 1_000_000_000)] = 0
     """Decides everything random."""
     steps: Count = PUBLISHED
@@ -131,16 +137,15 @@ class Experiment:
     """Integral gain (trpo-pid, ppo-pid)."""
     pid_kd: Annotated[float, NotNegative, PidOnly] = 0.01
     """Derivative gain (trpo-pid, ppo-pid)."""
-    crpo_tolerance: Annotated[float, NotNegative, CrpoOnly] = 0.0
+    crpo_tolerance: Annotated[float, NotNegative, OnlyWith(algo=("crpo",))] = 0.0
     """Cost is reduced only where it exceeds the limit by this (crpo)."""
-
-    pcpo_projection: Annotated[Projection, PcpoOnly] = "kl"
+    pcpo_projection: Annotated[Projection, OnlyWith(algo=("pcpo",))] = "kl"
     """What is near when a step is projected: a similar policy (kl) or similar parameters (l2) (pcpo)."""
-    ipo_sharpness: Annotated[float, Positive, IpoOnly] = 20.0
+    ipo_sharpness: Annotated[float, Positive, OnlyWith(algo=("ipo",))] = 20.0
     """The barrier before the limit is log(limit - cost) divided by this (ipo)."""
-    p3o_weight: Annotated[float, NotNegative, P3oOnly] = 20.0
+    p3o_weight: Annotated[float, NotNegative, OnlyWith(algo=("p3o",))] = 20.0
     """Price of expected cost above the limit (p3o)."""
-    focops_temperature: Annotated[float, Positive, FocopsOnly] = 1.5
+    focops_temperature: Annotated[float, Positive, OnlyWith(algo=("focops",))] = 1.5
     """How far the best policy nearby is from the current one: less is further (focops)."""
 
     saute_discount: Annotated[float, Range(0, 1, open="low"), SauteOnly] = PUBLISHED
@@ -180,13 +185,12 @@ class Experiment:
     critic_decay: Annotated[float, NotNegative] = 1e-3
     """Weight of the squared parameters in a critic's loss."""
     values: ValueRule = "mean"
-    """What of the critics' values the advantages see: the values (mean), several critics' mean made worse by their
-    disagreement (ensemble), or the mean of the return's worst share (wcpg)."""
+    """What advantages see: values (mean), made worse by critics' disagreement (ensemble), of the worst share (wcpg)."""
     value_members: Annotated[int, Range(2), EnsembleOnly] = 5
     """Critics per signal (ensemble)."""
     value_beta: Annotated[float, NotNegative, EnsembleOnly] = 1.0
     """By how many standard deviations of the critics a value is made worse (ensemble)."""
-    value_alpha: Annotated[float, Range(0, 1, open="low"), WcpgOnly] = 0.5
+    value_alpha: Annotated[float, Range(0, 1, open="low"), OnlyWith(values=("wcpg",))] = 0.5
     """The worst share of the returns whose mean counts (wcpg)."""
     episode_window: Annotated[
         int, NotNegative, OnlyWith(algo=(*SEES_EPISODE_COST, OWN), gradient=(OWN,))

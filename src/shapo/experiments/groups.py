@@ -154,6 +154,11 @@ def _compared(
     )
 
 
+def critics_said(rule: str) -> str:
+    """The critics' rule in a label."""
+    return f"{rule} critics"
+
+
 def _by_seed(group: Group) -> dict[int, Run]:
     return {run.experiment.seed: run for run in group.runs}
 
@@ -165,7 +170,7 @@ def _family(experiment: Experiment) -> tuple[str, str, str]:
 def _label(mine: Experiment, family: Sequence[Experiment]) -> str:
     words = [mine.algo, *([] if mine.gradient == IN_ALGO else [mine.gradient])]
     if mine.critic_gradient != USUAL_CRITICS.get(mine.gradient, "plain"):
-        words.append(f"{mine.critic_gradient} critics")
+        words.append(critics_said(mine.critic_gradient))
     for name in CHOICES:
         value = getattr(mine, name)
         if any(getattr(each, name) != value for each in family):

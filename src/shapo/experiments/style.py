@@ -46,6 +46,13 @@ SHAPO = Look(VERMILION, "*")
 SAM = Look(BLUE, "^", (0, (1, 1.2)))
 ALPHA = Look(GREEN, "D", (0, (6, 1.2, 1, 1.2)), tag_offset=(-5, 5))
 
+LOOKS = (
+    PLAIN, SHAPO, SAM, ALPHA,
+    Look(PURPLE, "s", (0, (8, 2))), Look(ORANGE, "v", (0, (3, 1, 1, 1, 1, 1))),
+    Look(SKY, "P", (0, (2, 2))), Look(BLACK, "X", (0, (10, 1, 1, 1))),
+)  # fmt: skip
+"""Of configurations that are drawn side by side, whatever they are."""
+
 ALGORITHM_COLOURS = {"cpo": BLUE, "trpo-pid": VERMILION, "crpo": GREEN, "saute": PURPLE}
 
 SETTINGS: dict[Any, Any] = {

@@ -68,10 +68,11 @@ class Run:
         with held(folder):
             if (folder / CONFIG).exists():
                 raise BadInput(
-                    f"{folder} already holds a run; continue it with --resume {folder} or choose another --out"
+                    f"{folder} already holds a run; continue it (resume=True, or shapo train --resume {folder}) "
+                    "or choose another folder"
                 )
             if not is_free(folder):
-                raise BadInput(f"{folder} exists and is not an empty folder; choose another --out")
+                raise BadInput(f"{folder} exists and is not an empty folder; choose another")
             for name in REMAINS:
                 (folder / name).unlink(missing_ok=True)
             _write_config(folder, experiment)
@@ -148,12 +149,12 @@ class Run:
         return dataclasses.replace(self, moment=self.history.until(steps))
 
     def require_same(self, wanted: Experiment) -> None:
-        """Raise unless the run is of this experiment, showing what differs; the number of workers may."""
+        """Raise unless the run is of this experiment, showing what differs; workers may, and it may be shorter."""
         ours, theirs = dataclasses.asdict(self.experiment), dataclasses.asdict(wanted)
         changed = [
             f"{k} is {ours[k]} in the run, {v} was asked for"
             for k, v in theirs.items()
-            if ours[k] != v and k != "workers"
+            if ours[k] != v and k != "workers" and not (k == "steps" and v > ours[k])
         ]
         if changed:
             raise BadInput(f"cannot resume {self.folder} with another config: {'; '.join(changed)}")

@@ -39,7 +39,7 @@ class Runs(NamedTuple):
 
 
 def read_runs(*folders: str | Path) -> Runs:
-    """All runs in or anywhere below the given folders, archives included, and what had to be left out."""
+    """All runs in or anywhere below the given folders, archives included (or given), and what had to be left out."""
     runs, skipped = [], []
     for place in _candidates(folders):
         try:
@@ -72,6 +72,9 @@ def names(runs: Sequence[Run]) -> list[str]:
 def _candidates(folders: Iterable[str | Path]) -> list[Path]:
     found: dict[Path, Path] = {}
     for root in map(Path, folders):
+        if root.name.endswith(SUFFIX) and root.is_file():
+            found.setdefault(root.resolve(), root)
+            continue
         if not root.is_dir():
             raise BadInput(f"{root}: no such folder{_suggestion(root)}")
         for place, below, files in os.walk(root):

@@ -2,15 +2,17 @@
 
 import contextlib
 import importlib.metadata
+import json
 from pathlib import Path
 from typing import NamedTuple
 
 from shapo.experiment import Experiment
-from shapo.experiment.extensions import as_options
+from shapo.experiment.extensions import CUSTOM, IN_ALGO, as_options
+from shapo.experiment.names import EPOCHS
 from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
-from shapo.runs.files import Damaged, read_json
+from shapo.runs.files import Damaged, read_json, write_atomically
 from shapo.runs.folder import Run
-from shapo.runs.integrity import CONFIG, altered, altered_rows, is_sealed
+from shapo.runs.integrity import CONFIG, MANIFEST, altered, altered_rows, is_sealed
 from shapo.runs.origin import FREE, differences
 from shapo.runs.writing import RunWriter
 from shapo.words import BadInput
@@ -43,12 +45,39 @@ def where_to_go_on(run: Run) -> Start:
         said = f"{CONFIG} was changed since the last checkpoint ({'; '.join(changed.values())})"
         if not set(changed) <= set(FREE):
             raise CannotResume(f"cannot resume {run.folder}: {said}")
-        notes.append(f"{run.folder}: {said}")
+        why = depends_on_length(run.experiment) if "steps" in changed else ""
+        so = f"; {why}, so this is not the same as one run of this length" if why else ""
+        notes.append(f"{run.folder}: {said}{so}")
     if checkpoint.iteration + 1 < run.experiment.iterations:
         return Start(checkpoint, False, [*notes, *changed_versions(run)])
     with contextlib.closing(RunWriter(run, checkpoint)) as writer:
         writer.finish()
     return Start(checkpoint, True, notes)
+
+
+def extend(run: Run, steps: int) -> None:
+    """Ask a run for more steps than it was begun for. Raises, and changes nothing, where it cannot go on.
+
+    Its seal goes before its config changes: a crash in between leaves a run that is as good as finished.
+    """
+    finished = where_to_go_on(run).finished
+    if finished and newest_usable(run)[0] is None:
+        raise CannotResume(f"{run.folder} cannot be extended: its checkpoints are gone")
+    (run.folder / MANIFEST).unlink(missing_ok=True)
+    config = read_json(run.folder / CONFIG)
+    config["experiment"]["steps"] = steps
+    config["extended_from"] = [*config.get("extended_from", []), run.experiment.steps]
+    write_atomically(run.folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
+
+
+def depends_on_length(experiment: Experiment) -> str:
+    """Why an iteration comes out differently in a longer training; empty if it does not."""
+    if experiment.algo in EPOCHS:
+        return "ppo_rate falls linearly to 0 over all steps"
+    names = experiment.names()
+    rules = [names.get(each, "") for each in ("algo", "gradient", "critic_gradient", "schedule")]
+    own = [name.removeprefix(CUSTOM) for name in rules if ":" in name and name != IN_ALGO]
+    return f"{' or '.join(own)} may look at progress.remaining" if own else ""
 
 
 def how_to_continue(folder: Path, experiment: Experiment) -> str:

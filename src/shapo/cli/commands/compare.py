@@ -1,82 +1,170 @@
-"""`shapo compare`: is SHAPO, or another gradient rule, better here?"""
+"""`shapo compare`: which of several ways of training is better here?"""
 
 import argparse
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
-from shapo.words import BadInput, folder_name, whole_number
+from shapo.words import BadInput, folder_name, printable, whole_number
+
+if TYPE_CHECKING:
+    from shapo.experiment import Experiment
+    from shapo.experiments.groups import Group
+    from shapo.experiments.sweep.plan import Job
+    from shapo.runs.folder import Run
 
 EXAMPLES = """\
 examples:
   shapo compare --env SafetyPointGoal1-v0 --algo trpo-pid --steps 1e6 --seeds 1
       One run without and one with SHAPO; about two minutes on two cores.
+  shapo compare --steps 1e6 --arm algo=trpo --arm algo=trpo-pid --arm "algo=trpo-pid gradient=shapo"
+      Any arms: each is what it has of its own, key=value as in the options; all else is common to all.
+  shapo compare --arm gradient=plain --arm "gradient=my_rules:LookAhead(radius=1e-4)"
+      A gradient rule of your own; --gradient my_rules:LookAhead alone compares it with plain.
+  shapo compare runs/ours runs/theirs
+      Runs that are there, or archives of them; nothing is trained.
   shapo compare --env Ant-v4 --algo crpo --seeds 5 --out runs/ant-crpo
       The published five seeds. Interrupted? The same command goes on where it stopped.
-  shapo compare --gradient my_rules:LookAhead --steps 1e6
-      A gradient rule of your own instead of SHAPO.
 
-Prints a table (mean ± standard error, and the paired difference with its 95 % interval) and saves a picture. Return,
-cost and the 95th percentile are means over the last tenth of the steps; cost rate and total cost are of all of them.
+Prints a line per arm and its difference from the first with what the numbers mean, and draws comparison.png, .svg and
+.pdf.
 """
 
 
 def describe(parser: Parser) -> None:
     """Declare the options."""
-    parser.add_argument(
-        "--seeds", type=whole_number, default=3, metavar="INT", help="runs of each kind [3]"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=None, help="folder of the runs [runs/compare-ENV-ALGO]"
-    )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        default=False,
-        help="also print the numbers as one JSON object",
-    )
-    parser.add_argument(
-        "--gradient", default="shapo", metavar="RULE",
-        help="what is compared with plain: shapo, sam or module:factory of your own [shapo]",
+    add = parser.add_argument
+    add(
+        "runs", nargs="*", type=Path, metavar="RUNS",
+        help="folders or archives of runs that are there, instead of training",
     )  # fmt: skip
-    add_experiment_options(parser, without=("gradient", "critic_gradient", "seed"))
+    add(
+        "--arm", action="append", default=[], metavar='"KEY=VALUE …"',
+        help="one way of training, by what is its own; give one for each [gradient=plain and gradient=shapo]",
+    )  # fmt: skip
+    add("--seeds", type=whole_number, metavar="INT", help="runs of each arm [3]")
+    add(
+        "--out", type=Path,
+        help="folder of the runs and the picture [runs/compare-ENV-ALGO; of RUNS, the current one]",
+    )  # fmt: skip
+    add(
+        "--json", action="store_true", default=False,
+        help="also print the numbers as one JSON object",
+    )  # fmt: skip
+    add(
+        "--gradient", metavar="RULE",
+        help="without --arm: what is compared with plain; with: the rule of each arm that names none [shapo]",
+    )  # fmt: skip
+    add_experiment_options(parser, without=("gradient", "seed"))
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train what is missing, then show the difference."""
+    """Train what is missing, or read what is there; then show the difference."""
     from rich.console import Console
 
+    from shapo.experiments.comparison import picture
+    from shapo.experiments.comparison.numbers import notes, summary
+    from shapo.experiments.comparison.printed import explanation, table
+
+    arms, folder = _found(options) if getattr(options, "runs", None) else _trained(options)
+    paths = picture.save(arms, folder)
+    console = Console()
+    # Where it is no terminal, nobody wants cells broken to fit 80 columns.
+    (console if console.is_terminal else Console(width=200)).print(table(arms))
+    print(explanation(arms))
+    for line in notes(arms):
+        print(printable(line))
+    if options.json:
+        print(json.dumps(summary(arms)))
+    print(f"picture={paths[0]}")
+
+
+def _found(options: argparse.Namespace) -> "tuple[list[Group], Path]":
+    """Arms among runs that are there."""
+    from shapo.experiments.comparison.arms import arms_of
+    from shapo.runs.reading import read_runs
+
+    idle = [*(["arm"] if options.arm else []), *(["seeds"] if "seeds" in options else [])]
+    if idle := [*idle, *experiment_choices(options)]:
+        option = f"--{idle[0].replace('_', '-')}"
+        raise BadInput(f"{option} is for training; leave it away, or leave {options.runs[0]} away")
+    found = read_runs(*options.runs)
+    for place, reason in found.skipped:
+        print(printable(f"skipped {place}: {reason}"))
+    if not found.runs:
+        raise BadInput(f"no run that can be read in {', '.join(map(str, options.runs))}")
+    given = [path.resolve() for path in options.runs]
+    of = lambda run: [run.folder.resolve().is_relative_to(path) for path in given].index(True)
+    return arms_of(sorted(found.runs, key=of)), getattr(options, "out", Path())
+
+
+def _trained(options: argparse.Namespace) -> "tuple[list[Group], Path]":
+    """Arms that are trained as far as they are not yet."""
     from shapo.experiment import Experiment
-    from shapo.experiments import style
-    from shapo.experiments.comparison import Side, missing, picture, summary, table
-    from shapo.runs.folder import Run
-    from shapo.runs.panel import screen
+    from shapo.experiments.comparison.arms import arms_of, distinct, read_arm
+    from shapo.experiments.sweep.plan import plan
+
+    seeds = getattr(options, "seeds", 3)
+    if seeds < 1:
+        raise BadInput(f"--seeds is {seeds}; at least one is needed")
+    choices = experiment_choices(options)
+    own = [read_arm(text) for text in options.arm] or _without_and_with(choices)
+    kinds = [Experiment(**choices | each) for each in own]
+    _warn(choices, own, kinds)
+    distinct(kinds)
+    algos = list(dict.fromkeys(each.algo for each in kinds))
+    name = folder_name("-".join(["compare", kinds[0].env, *algos]))
+    folder = getattr(options, "out", Path("runs") / name)
+    wanted = [each.replace(seed=seed) for seed in range(seeds) for each in kinds]
+    planned = plan(wanted, folder)
+    for note in planned.notes:
+        print(note)
+    return arms_of(_train(planned.jobs, wanted)), folder
+
+
+def _without_and_with(choices: dict[str, Any]) -> list[dict[str, Any]]:
+    """The arms where none is named; takes the rule out of what is common to both."""
+    if (rule := choices.pop("gradient", "shapo")) == "plain":
+        raise BadInput("--gradient plain is what the other rule is compared with; name another")
+    return [{"gradient": "plain"}, {"gradient": rule}]
+
+
+def _warn(
+    choices: Mapping[str, Any], own: Sequence[Mapping[str, Any]], kinds: "Sequence[Experiment]"
+) -> None:
+    """A line about each choice that does nothing: in any arm, or in the arm that makes it."""
+    warn_of_idle(choices, kinds)
+    for each, kind in zip(own, kinds, strict=True):
+        warn_of_idle([name for name in each if name not in choices], [kind])
+
+
+def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]":
+    """The finished runs; one after the other, each with all cores."""
+    from shapo.experiments.sweep.pace import Pace
+    from shapo.runs.panel import Among, screen, time_left
     from shapo.training import train
 
-    if options.seeds < 1:
-        raise BadInput(f"--seeds is {options.seeds}; at least one is needed")
-    choices = experiment_choices(options)
-    if (rule := choices.pop("gradient")) == "plain":
-        raise BadInput("--gradient plain is what the other rule is compared with; name another")
-    kinds = [Experiment(**choices, gradient=gradient) for gradient in ("plain", rule)]
-    warn_of_idle(choices, kinds)
-    name = folder_name(f"compare-{kinds[0].env}-{kinds[0].algo}")
-    folder = options.out or Path("runs") / name
-    runs: dict[str, list[Run]] = {"plain": [], rule: []}
-    for seed in range(options.seeds):
-        for gradient, done in runs.items():
-            experiment = Experiment(**choices, gradient=gradient, seed=seed)
-            place = folder / folder_name(f"{gradient}-seed{seed}")
-            with screen(experiment) as watch:
-                begun = (place / "config.json").exists()
-                done.append(train(experiment, place, resume=begun, watch=watch).now())
-    base = Side("vanilla", style.PLAIN, runs["plain"])
-    other = Side("SHAPO" if rule == "shapo" else rule, style.SHAPO, runs[rule])
-    path = folder / "comparison.png"
-    picture(base, other, path)
-    Console().print(table(base, other))
-    for line in missing(base, other):
-        print(line)
-    if options.json:
-        print(json.dumps(summary(base, other)))
-    print(f"picture={path}")
+    pace, done = Pace(), []
+    for number, (job, choice) in enumerate(zip(jobs, wanted, strict=True), 1):
+
+        def seconds_left(row: Mapping[str, float], job=job, later=jobs[number:]) -> float:
+            pace.note(job, row)
+            lacking = [(each, each.experiment.iterations - each.done) for each in later]
+            of_later = pace.seconds_left(lacking, at_once=1) or 0.0
+            return time_left(row, job.experiment.iterations) + of_later
+
+        experiment = job.experiment.replace(workers=choice.workers)
+        begun = (job.folder / "config.json").exists()
+        try:
+            among = Among(number, len(jobs), job.name, seconds_left)
+            with screen(experiment, among) as watch:
+                done.append(
+                    train(experiment, job.folder, resume=begun, watch=watch, quiet=True).now()
+                )
+        except KeyboardInterrupt as error:
+            raise type(error)(
+                "stopped; nothing is lost, the same command goes on where it stopped"
+            ) from None
+    return done

@@ -1,9 +1,11 @@
 """`shapo train`: one run."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
+from shapo.cli.trained import what_next
 from shapo.words import BadInput, real_number
 
 EXAMPLES = """\
@@ -17,6 +19,12 @@ examples:
       your own are named likewise: --gradient "my_rules:LookAhead(radius=1e-4)".
   shapo train --resume runs/ant
       Go on where a run was stopped; the files end up as if it never had been.
+  shapo train --resume runs/ant --steps 2e6
+      Go on beyond the end of a finished run: the same as one long run, unless a rate falls with the share of steps
+      that is left (as PPO's does), which is then said.
+  shapo train --config runs/ant/config.json --seed 4
+      The same choices again, whatever is published for them; options given here come before those in the file. A file
+      of your own holds as much as you like: {"experiment": {"algo": "cpo", "steps": 1000000}}.
   shapo train --resume runs/maze --env mytasks:Maze
       Likewise with code of your own, which no folder has imported by itself.
 
@@ -35,6 +43,9 @@ def describe(parser: Parser) -> None:
         "--resume", type=Path, metavar="RUN", help="continue the run in this folder"
     )
     parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="choices of a run, or written by hand, to train with again"
+    )  # fmt: skip
+    parser.add_argument(
         "--restart", type=Path, metavar="RUN",
         help="begin the run in this folder anew; what is there is kept in its folder `aside`",
     )  # fmt: skip
@@ -50,6 +61,7 @@ def run(options: argparse.Namespace) -> None:
     """Train, watched by a person or by nobody."""
     from shapo.experiment import Experiment
     from shapo.experiment.extensions import require_named
+    from shapo.runs.config import read_config
     from shapo.runs.folder import Run
     from shapo.runs.panel import screen
     from shapo.runs.recorders import Recorder, WeightsAndBiases
@@ -59,6 +71,8 @@ def run(options: argparse.Namespace) -> None:
     choices = experiment_choices(options)
     named = [name for name in ("resume", "restart", "out") if name in options]
     resume = bool(named) and named != ["out"]
+    if resume and "config" in options:
+        raise BadInput(f"--{named[0]} takes the run's own choices; leave --config away")
     if len(named) > 1:
         raise BadInput(f"--{named[0]} names the run's folder already; leave --{named[1]} away")
     if resume:
@@ -70,7 +84,12 @@ def run(options: argparse.Namespace) -> None:
         if "restart" in options:
             print(f"aside={begun.set_aside()}")
     else:
-        experiment = Experiment(**choices)
+        experiment = (
+            read_config(options.config).experiment.replace(**choices)
+            if "config" in options
+            else Experiment(**choices)
+        )
+        require_named(experiment.names())
         warn_of_idle(choices, [experiment])
         folder = options.out if "out" in options else default_folder(experiment)
 
@@ -87,6 +106,7 @@ def run(options: argparse.Namespace) -> None:
                 folder,
                 resume=resume,
                 watch=watch,
+                quiet=True,
                 recorders=recorders,
                 patience=options.patience,
             )
@@ -94,3 +114,5 @@ def run(options: argparse.Namespace) -> None:
         command = how_to_continue(folder, experiment)
         raise type(error)(f"stopped; continue with: {command}") from None
     print(f"run={folder}")
+    if sys.stdout.isatty():
+        print(what_next(folder, experiment))

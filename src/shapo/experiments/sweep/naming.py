@@ -51,7 +51,7 @@ def _family(experiment: Experiment) -> tuple[str, str, str]:
 
 def _name(experiment: Experiment, family: Sequence[Experiment]) -> str:
     varying = [
-        f"{choice.replace('_', '-')}={_shown(getattr(experiment, choice))}"
+        f"{choice.replace('_', '-')}={shown(getattr(experiment, choice))}"
         for choice in CHOICES
         if len({getattr(each, choice) for each in family}) > 1
     ]
@@ -67,9 +67,10 @@ def _fingerprint(experiment: Experiment) -> str:
     return hashlib.blake2b(json.dumps(choices).encode(), digest_size=4).hexdigest()
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A choice's value, short and exact."""
     if isinstance(value, tuple):
-        return "x".join(map(_shown, value))
+        return "x".join(map(shown, value))
     if not isinstance(value, int | float):
         return str(value)
     short = f"{value:g}"

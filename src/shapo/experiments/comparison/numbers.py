@@ -1,0 +1,132 @@
+"""What is compared: a few numbers of each run, and each arm's difference from the first one, seed by seed."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shapo.experiment import Experiment
+from shapo.experiments.groups import Group
+from shapo.experiments.statistics import Interval, paired_difference
+from shapo.runs.folder import Run
+from shapo.words import steps_text
+
+
+class Quantity(NamedTuple):
+    """Something that is compared: a column, at the end of the training or over all of it."""
+
+    name: str
+    column: str
+    whole: bool
+    """Whether its last value speaks of the whole training; else its mean over the last tenth of the steps counts."""
+
+    def of(self, run: Run) -> float:
+        """What it comes to in a run; NaN if the run has no episode that ended."""
+        return run.history.last(self.column) if self.whole else run.history.final(self.column)
+
+
+RETURN = Quantity("return", "reward/episode", whole=False)
+
+
+def of_costs(experiment: Experiment) -> list[tuple[Quantity, ...]]:
+    """Of each cost: per episode in the end, per step and in all over the whole training, and its tail."""
+    count = len(experiment.cost_limit)
+    marks = [("", "")] if count == 1 else [(f" {i}", f"_{i}") for i in range(1, count + 1)]
+    return [
+        (
+            Quantity(f"cost{word}", f"cost/episode{mark}", whole=False),
+            Quantity(f"cost rate{word}", f"cost/rate{mark}", whole=True),
+            Quantity(f"total cost{word}", f"cost/total{mark}", whole=True),
+            Quantity(f"cost p95{word}", f"cost/p95{mark}", whole=False),
+        )
+        for word, mark in marks
+    ]
+
+
+def quantities(arms: Sequence[Group]) -> list[Quantity]:
+    """All that is compared."""
+    return [RETURN, *itertools.chain(*of_costs(arms[0].experiment))]
+
+
+def values(arm: Group, quantity: Quantity) -> NDArray[np.float64]:
+    """One number per run, by seed."""
+    return np.array([quantity.of(run) for run in arm.runs])
+
+
+def difference(arm: Group, base: Group, quantity: Quantity) -> Interval | None:
+    """Over the seeds where both are known; None if there is none."""
+    ours, theirs = (_by_seed(each, quantity) for each in (arm, base))
+    seeds = sorted(ours.keys() & theirs.keys())
+    if not seeds:
+        return None
+    return paired_difference([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds])
+
+
+def _by_seed(arm: Group, quantity: Quantity) -> dict[int, float]:
+    found = {run.experiment.seed: quantity.of(run) for run in arm.runs}
+    return {seed: value for seed, value in found.items() if math.isfinite(value)}
+
+
+def summary(arms: Sequence[Group]) -> dict[str, object]:
+    """The same numbers for a machine; what is missing or says nothing is None."""
+    base = arms[0]
+    return {"env": base.env, "base": base.label, "arms": [_summary(arm, base) for arm in arms]}
+
+
+def _summary(arm: Group, base: Group) -> dict[str, object]:
+    found: dict[str, object] = {
+        "name": arm.label,
+        "seeds": [run.experiment.seed for run in arm.runs],
+        "values": {
+            what.name: [_finite(value) for value in values(arm, what)] for what in quantities([arm])
+        },
+    }
+    if arm is not base:
+        differences = {what.name: difference(arm, base, what) for what in quantities([arm])}
+        found["difference"] = {
+            name: interval and {key: _finite(x) for key, x in interval._asdict().items()}
+            for name, interval in differences.items()
+        }
+    return found
+
+
+def notes(arms: Sequence[Group]) -> list[str]:
+    """A line about each number or run that is not there, and why."""
+    lines = [
+        f"left out: {arm.label}, {left.run.folder.name}: {left.reason}"
+        for arm in arms
+        for left in arm.left_out
+    ]
+    for arm in arms:
+        for run in arm.runs:
+            empty = [what.name for what in quantities([arm]) if not np.isfinite(what.of(run))]
+            if empty:
+                seed = f"{arm.label}, seed {run.experiment.seed}"
+                lines.append(f"{seed}: no {' or '.join(empty)}, for no episode ended")
+    if len({arm.steps for arm in arms}) > 1:
+        far = ", ".join(f"{arm.label} {steps_text(arm.steps)}" for arm in arms)
+        lines.append(f"not equally long: {far} steps")
+    seeds = [{run.experiment.seed for run in arm.runs} for arm in arms]
+    lines += [
+        f"{arm.label} and {arms[0].label} have no seed in common, so no difference is made of them"
+        for arm, own in zip(arms[1:], seeds[1:], strict=True)
+        if not own & seeds[0]
+    ]
+    return lines
+
+
+def title(arms: Sequence[Group]) -> str:
+    """What all arms have in common."""
+    algos = {arm.experiment.algo for arm in arms}
+    lengths = {f"{steps_text(arm.steps)} steps" for arm in arms}
+    counts = sorted({len(arm.runs) for arm in arms})
+    seeds = "1 seed" if counts == [1] else f"{'–'.join(map(str, counts))} seeds"
+    common = [each for (each, *others) in (algos, lengths) if not others]
+    return ", ".join([arms[0].env, *common, seeds])
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,87 @@
+"""The comparison as it is printed: a table, and what its signs mean."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from shapo.experiments.comparison.numbers import difference, quantities, title, values
+from shapo.experiments.groups import Group
+from shapo.experiments.statistics import Interval, standard_error
+from shapo.words import printable
+
+MISSING = "–"
+
+
+def table(arms: Sequence[Group]) -> Table:
+    """A line per arm; below, a line per arm with its difference from the first."""
+    whats, base = quantities(arms), arms[0]
+    listing = Table(title=_name(title(arms)), box=box.SIMPLE_HEAD)
+    listing.add_column("")
+    for what in whats:
+        listing.add_column(what.name, justify="right")
+    for arm in arms:
+        listing.add_row(_name(arm.label), *(_mean(values(arm, what)) for what in whats))
+    listing.add_section()
+    for arm in arms[1:]:
+        cells = [_interval(difference(arm, base, what)) for what in whats]
+        listing.add_row(_name(f"{arm.label} − {base.label}"), *cells)
+    return listing
+
+
+def explanation(arms: Sequence[Group]) -> str:
+    """What the numbers are of, and what stands behind ± and between brackets, if they are there at all."""
+    several = max(len(arm.runs) for arm in arms) > 1
+    said = [
+        "return, cost and cost p95: per episode, mean over the last tenth of the steps (p95: what 95 % of the last 50 "
+        "episodes do not exceed); cost rate (per step) and total cost: of the whole training, where exploring costs."
+    ]
+    if several:
+        said.append("±: standard error of the mean over seeds.")
+    if len(arms) > 1:
+        said.append("−: mean of the differences between runs of the same seed")
+        said[-1] += (
+            ", [in brackets] its 95 % confidence interval (Student's t); one that holds 0 shows no difference."
+            if several
+            else "; of one seed, so nothing says whether it is more than chance."
+        )
+    return "\n".join(textwrap.fill(line, 100) for line in said)
+
+
+def _name(label: str) -> Text:
+    return Text(printable(label))
+
+
+def _mean(values: NDArray) -> str:
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return MISSING
+    of = f" ({len(known)} of {len(values)} seeds)" if len(known) < len(values) else ""
+    if len(known) == 1:
+        return f"{known[0]:,.4g}{of}" if abs(known[0]) < 1e4 else f"{known[0]:,.0f}{of}"
+    error = standard_error(known)
+    return f"{rounded(known.mean(), error)} ± {rounded(error, error)}{of}"
+
+
+def _interval(found: Interval | None) -> str:
+    if found is None:
+        return MISSING
+    if not np.isfinite(found.low):
+        small = abs(found.estimate) < 1e4
+        return f"{found.estimate:+,.4g}" if small else f"{found.estimate:+,.0f}"
+    estimate, low, high = (rounded(x, (found.high - found.low) / 2, "+") for x in found)
+    return f"{estimate} [{low}, {high}]"
+
+
+def rounded(value: float, spread: float, sign: str = "") -> str:
+    """A number to the decimals at which its spread has two digits; more would say nothing."""
+    rounding_error = 1e-9 * abs(value)
+    if not np.isfinite(value) or not rounding_error < spread < math.inf:
+        return f"{value:{sign}.4g}"
+    decimals = max(0, 1 - math.floor(math.log10(spread)))
+    return f"{value:{sign},.{decimals}f}"
