@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.envs.protocol import BatchEnv, Wrapper
+from shapo.envs.simmer import SimmeringBudget
 from shapo.experiment.extensions import CUSTOM, is_custom, make, parse, require_named
 from shapo.rollout.blueprint import Blueprint, EnvFactory
 from shapo.runs.folder import Run
@@ -20,7 +21,7 @@ STRIDE = 1000
 LAST_SEED = (2**32 - SEEDS) // STRIDE - 1
 """Environments take seeds of 32 bits."""
 SIDE_BY_SIDE = 20
-WRAPPERS = ("shapo.envs.saute:Budget",)
+WRAPPERS = ("shapo.envs.saute:Budget", "shapo.envs.simmer:SimmeringBudget")
 """What a policy file may name and have called; it may come from anywhere."""
 MAX_STEPS = 10_000
 """An episode that is still going on after so many steps is cut."""
@@ -84,7 +85,8 @@ def _wrapper(policy: Policy) -> Wrapper | None:
             f"the policy for {policy.env} acts in an environment changed by {policy.wrapper}: evaluate it in Python, "
             "with an environment of that kind"
         )
-    return make(str(name))
+    made = make(str(name))
+    return made.settled() if isinstance(made, SimmeringBudget) else made
 
 
 def evaluate(
