@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.experiment.extensions import CUSTOM, is_custom, make, parse, require_named
-from shapo.rollout.task import EnvFactory, Task
+from shapo.rollout.blueprint import Blueprint, EnvFactory
 from shapo.runs.folder import Run
 from shapo.runs.policies import Policy
 from shapo.words import BadInput
@@ -58,7 +58,7 @@ class Evaluation(NamedTuple):
         }
 
 
-def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = None) -> Task:
+def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = None) -> Blueprint:
     """The environment in which a run was trained, as its algorithm wanted it; or another, by name or as an object.
 
     A folder may come from anywhere: what it calls `module:factory` is used only if the user gives the same name.
@@ -72,7 +72,7 @@ def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = No
         )
     used = ("cost",) if callable(env) else ("env", "cost")
     require_named({name: getattr(experiment, name) for name in used})
-    return Task(experiment, env if callable(env) else None, _wrapper(run.policy))
+    return Blueprint(experiment, env if callable(env) else None, _wrapper(run.policy))
 
 
 def _wrapper(policy: Policy) -> Wrapper | None:

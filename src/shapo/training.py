@@ -22,8 +22,8 @@ from shapo.envs.registry import canonical
 from shapo.experiment import Experiment
 from shapo.experiment.describing import name_of, really
 from shapo.experiment.extensions import IN_ALGO, require_named
+from shapo.rollout.blueprint import Blueprint, EnvFactory
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
-from shapo.rollout.task import EnvFactory, Task
 from shapo.runs.checkpoints import Checkpoint
 from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
@@ -111,7 +111,7 @@ def train(
         if start.finished:
             return run
         try:
-            with Rollout(Task(experiment, env), run.log, patience) as rollout:
+            with Rollout(Blueprint(experiment, env), run.log, patience) as rollout:
                 _iterate(run, start.checkpoint, rollout, algorithm, watch, recorders)
         except Exception as error:
             gone = not resume and run.discard(keep_log=isinstance(error, RolloutError))

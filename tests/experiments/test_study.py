@@ -9,7 +9,7 @@ from shapo.experiments.study.plan import RADII, blocks, chosen_radius, flagship
 from shapo.experiments.study.verdicts import holm, judged
 from shapo.runs.reading import read_runs
 
-SKILLS = {"vanilla": 1.0, "SHAPO δ 1e-4": 0.99, "SHAPO δ 1e-3": 1.5}
+SKILLS = {"plain": 1.0, "SHAPO δ 1e-4": 0.99, "SHAPO δ 1e-3": 1.5}
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,10 @@ from toy_env import Toy
 
 from shapo.experiment import Experiment
 from shapo.rollout import rollout as rollout_module
+from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.collector import action_noise
 from shapo.rollout.processes import available_cores
 from shapo.rollout.rollout import Rollout, RolloutError
-from shapo.rollout.task import Task
 from shapo.rollout.worker import env_seed
 from shapo.words import BadInput
 
@@ -32,7 +32,7 @@ def collected(experiment, iterations=2, restore_after=None):
     """Copies of what each iteration yields; optionally starting from another collection's state."""
     found = []
     log = os.devnull
-    with Rollout(Task(experiment, Toy), log) as rollout:
+    with Rollout(Blueprint(experiment, Toy), log) as rollout:
         assert rollout.spec.observation == 3
         rollout.reset() if restore_after is None else rollout.restore(restore_after.state)
         first = 0 if restore_after is None else 1
@@ -147,7 +147,7 @@ class Remembering(Toy):
 
 
 def test_histories_of_different_length_are_kept():
-    with Rollout(Task(EXPERIMENT, Remembering), os.devnull) as rollout:
+    with Rollout(Blueprint(EXPERIMENT, Remembering), os.devnull) as rollout:
         rollout.spec, rollout.reset()
         rollout.begin(0, ACTOR)
         state = rollout.finish().state
@@ -170,7 +170,7 @@ def pendulum():
 def test_gymnasium_environments_go_on_exactly():
     experiment = Experiment(env="pendulum", num_envs=2, steps_per_env=30, workers=2, seed=1)
     actor = make_actor((3, 8, 1))
-    with Rollout(Task(experiment, pendulum), os.devnull) as rollout:
+    with Rollout(Blueprint(experiment, pendulum), os.devnull) as rollout:
         rollout.spec, rollout.reset()
         rollout.begin(0, actor)
         state = rollout.finish().state
@@ -194,7 +194,7 @@ def test_gymnasium_environments_go_on_exactly():
 def test_nothing_stays_behind():
     process = psutil.Process()
     before = set(process.children()), process.num_fds(), set(os.listdir("/dev/shm"))
-    with pytest.raises(KeyError), Rollout(Task(EXPERIMENT, Toy), os.devnull) as rollout:
+    with pytest.raises(KeyError), Rollout(Blueprint(EXPERIMENT, Toy), os.devnull) as rollout:
         rollout.spec, rollout.reset()
         rollout.begin(0, ACTOR)
         assert len(process.children()) == len(before[0]) + 2
@@ -232,8 +232,8 @@ def test_environments_are_closed(tmp_path, monkeypatch, how):
     if how == "stubborn":
         monkeypatch.setattr(rollout_module, "CLOSING", 0.5)
     end = pytest.raises(KeyError) if how == "after a failure" else contextlib.nullcontext()
-    task = Task(EXPERIMENT, partial(Owner, notes=tmp_path, stubborn=how == "stubborn"))
-    with end, Rollout(task, tmp_path / "log") as rollout:
+    blueprint = Blueprint(EXPERIMENT, partial(Owner, notes=tmp_path, stubborn=how == "stubborn"))
+    with end, Rollout(blueprint, tmp_path / "log") as rollout:
         rollout.spec, rollout.reset()
         if how == "in a batch":
             rollout.begin(0, ACTOR)
@@ -283,7 +283,7 @@ def test_a_crash_in_c_code_leaves_its_place_in_the_log(tmp_path):
     log = tmp_path / "log"
     with (
         pytest.raises(RolloutError, match="killed by signal 11"),
-        Rollout(Task(EXPERIMENT.replace(workers=1), Crashing), log) as rollout,
+        Rollout(Blueprint(EXPERIMENT.replace(workers=1), Crashing), log) as rollout,
     ):
         rollout.spec, rollout.reset()
         rollout.begin(0, ACTOR)
@@ -292,27 +292,27 @@ def test_a_crash_in_c_code_leaves_its_place_in_the_log(tmp_path):
 
 
 def test_more_limits_than_costs_are_refused():
-    task = Task(EXPERIMENT.replace(cost_limit=(1.0, 2.0)), Toy)
+    blueprint = Blueprint(EXPERIMENT.replace(cost_limit=(1.0, 2.0)), Toy)
     with (
         pytest.raises(ValueError, match="1 cost signals but cost_limit"),
-        Rollout(task, os.devnull) as rollout,
+        Rollout(blueprint, os.devnull) as rollout,
     ):
         rollout.spec  # noqa: B018
 
 
 def test_an_unknown_environment_is_refused_with_the_nearest():
-    task = Task(Experiment(env="SafetyPointGaol1-v0"))
+    blueprint = Blueprint(Experiment(env="SafetyPointGaol1-v0"))
     with (
         pytest.raises(ValueError, match="SafetyPointGoal1-v0"),
-        Rollout(task, os.devnull) as rollout,
+        Rollout(blueprint, os.devnull) as rollout,
     ):
         rollout.spec  # noqa: B018
 
 
 def test_errors_name_environment_seed_and_log(tmp_path):
     log = tmp_path / "log"
-    task = Task(EXPERIMENT.replace(workers=1), partial(Toy, fault="nan", fault_step=3))
-    with pytest.raises(RolloutError) as error, Rollout(task, log) as rollout:
+    blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Toy, fault="nan", fault_step=3))
+    with pytest.raises(RolloutError) as error, Rollout(blueprint, log) as rollout:
         rollout.spec, rollout.reset()
         rollout.begin(0, ACTOR)
         rollout.finish()
@@ -332,7 +332,7 @@ def unbuildable(num_envs):
 def test_an_environment_that_cannot_be_made_is_named():
     with (
         pytest.raises(RolloutError, match=r"Toy cannot be made: KeyError: 'no such maze'"),
-        Rollout(Task(EXPERIMENT, unbuildable), os.devnull) as rollout,
+        Rollout(Blueprint(EXPERIMENT, unbuildable), os.devnull) as rollout,
     ):
         rollout.spec  # noqa: B018
 

@@ -43,7 +43,9 @@ def test_perturbation_is_the_steepest_descent_of_the_matching_radius():
     fisher, gradient = positive_definite(rng, 5), rng.normal(size=5)
     epsilon = analysis.most_likely_below_quantile(fisher, gradient, samples=200, alpha=0.05)
     radius = float(analysis.radius_of_alpha(0.05, 200))
-    np.testing.assert_allclose(epsilon, analysis.steepest(fisher, -gradient, radius), rtol=1e-12)
+    np.testing.assert_allclose(
+        epsilon, analysis.steepest_ascent(fisher, -gradient, radius), rtol=1e-12
+    )
 
 
 def test_steepest_solves_the_trust_region_problem():
@@ -57,7 +59,9 @@ def test_steepest_solves_the_trust_region_problem():
         options={"ftol": 1e-14, "maxiter": 500},
     )
     assert best.success
-    np.testing.assert_allclose(analysis.steepest(fisher, gradient, radius), best.x, rtol=2e-4)
+    np.testing.assert_allclose(
+        analysis.steepest_ascent(fisher, gradient, radius), best.x, rtol=2e-4
+    )
 
 
 def test_schedules_reproduce_the_published_numbers_and_invert_each_other():

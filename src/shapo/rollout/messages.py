@@ -16,8 +16,8 @@ class Hello(NamedTuple):
     """Parent → worker, first: who you are. Answered by `Spec`."""
 
     env: str
-    task: bytes
-    """A `Task`, pickled by value so that a user's own environment needs no importable module."""
+    blueprint: bytes
+    """A `Blueprint`, pickled by value so that a user's own environment needs no importable module."""
     import_path: list[str]
     index: int
     """Which worker."""

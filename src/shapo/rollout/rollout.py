@@ -15,6 +15,7 @@ import numpy as np
 
 from shapo.envs.protocol import Wrapper
 from shapo.rollout.acting import Actor
+from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.messages import (
     Allocate,
     Collect,
@@ -31,7 +32,6 @@ from shapo.rollout.messages import (
 )
 from shapo.rollout.processes import WorkerProcess, available_cores, start, stop
 from shapo.rollout.sharing import SLOTS, Shape, Shared, anonymous_file, share
-from shapo.rollout.task import Task
 from shapo.rollout.worker import env_seed
 from shapo.types import Batch, Episodes
 from shapo.words import BadInput
@@ -65,12 +65,12 @@ class Rollout:
 
     def __init__(
         self,
-        task: Task,
+        blueprint: Blueprint,
         log: Path,
         patience: float = PATIENCE,
     ):
         """Start the workers and return at once; `spec` waits for them. `log` gets what they print."""
-        experiment = task.experiment
+        experiment = blueprint.experiment
         count = min(experiment.workers or available_cores(), experiment.num_envs)
         self._experiment = experiment
         self._log = log
@@ -85,7 +85,7 @@ class Rollout:
             for index, envs in enumerate(shares):
                 share_of_envs = range(int(envs[0]), int(envs[-1]) + 1)
                 self._workers.append(start(index, share_of_envs, log, self._memory))
-            described = cloudpickle.dumps(task)
+            described = cloudpickle.dumps(blueprint)
             import_path = list(sys.path)
             for worker in self._workers:
                 hello = Hello(

@@ -18,6 +18,7 @@ from shapo.envs.gymnasium_in import CannotReplay
 from shapo.envs.heartbeat import heard_by
 from shapo.envs.protocol import BatchEnv
 from shapo.rollout.acting import ActionScale
+from shapo.rollout.blueprint import Costless
 from shapo.rollout.collector import Collector, NotFinite
 from shapo.rollout.messages import (
     Allocate,
@@ -31,7 +32,6 @@ from shapo.rollout.messages import (
     Wrap,
 )
 from shapo.rollout.sharing import Shared, share
-from shapo.rollout.task import Costless
 from shapo.types import Batch
 from shapo.words import BadInput
 
@@ -58,9 +58,9 @@ class Worker:
         self._shared: Shared | None = None
         sys.path[:] = hello.import_path
         self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
-        task = cloudpickle.loads(self._hello.task)
+        blueprint = cloudpickle.loads(self._hello.blueprint)
         with warnings.catch_warnings(record=True) as said:
-            env = task.build(len(self._hello.envs), self._first_seed)
+            env = blueprint.build(len(self._hello.envs), self._first_seed)
         self._notes = tuple(str(each.message) for each in said if each.category is Costless)
         for each in said:
             if each.category is not Costless:

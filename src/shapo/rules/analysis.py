@@ -16,7 +16,7 @@ from shapo.words import BadInput
 Array = NDArray[np.floating]
 
 
-def steepest(fisher: Array, gradient: Array, radius: float) -> Array:
+def steepest_ascent(fisher: Array, gradient: Array, radius: float) -> Array:
     """U_F(g, δ): the step within ½ εᵀFε ≤ δ along which the linear objective gᵀε grows most."""
     natural = np.linalg.solve(fisher, gradient)
     return np.sqrt(2 * radius / (gradient @ natural)) * natural
@@ -27,7 +27,7 @@ def most_likely_below_quantile(
 ) -> Array:
     """ε_α: the most likely ε ~ N(0, (nF)⁻¹) whose return gᵀε is at most its α-quantile (Prop. 1).
 
-    Equal to `steepest(fisher, -gradient, radius_of_alpha(alpha, samples))`.
+    Equal to `steepest_ascent(fisher, -gradient, radius_of_alpha(alpha, samples))`.
     """
     natural = np.linalg.solve(fisher, gradient)
     variance = gradient @ natural / _positive("samples", samples)

@@ -130,11 +130,6 @@ class Run:
         return read_history(self.folder / "progress.csv") if self.moment is None else self.moment
 
     @property
-    def progress(self) -> dict[str, list[float]]:
-        """The columns of `progress.csv`."""
-        return {name: values.tolist() for name, values in self.history.columns.items()}
-
-    @property
     def finished(self) -> bool:
         """Whether all iterations are done."""
         return self.history.last("iteration") + 1 >= self.experiment.iterations
@@ -163,7 +158,7 @@ class Run:
 
         What its environments printed may stay for whoever wants to know why; it is in nobody's way.
         """
-        if self.progress:
+        if self.history.columns:
             return False
         for name in MADE_BY_A_RUN:
             if not (keep_log and name in REMAINS):

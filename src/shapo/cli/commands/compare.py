@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
 
     from shapo.experiments.comparison import picture
     from shapo.experiments.comparison.numbers import notes, summary
-    from shapo.experiments.comparison.table import explanation, table
+    from shapo.experiments.comparison.printed import explanation, table
 
     arms, folder = _found(options) if getattr(options, "runs", None) else _trained(options)
     paths = picture.save(arms, folder)

@@ -18,14 +18,14 @@ default again; and the integral falls by at most 0.1 per update, so a first valu
 
 def lambda_arms() -> list[Arm]:
     """PIDLag with and without SHAPO over the first multiplier."""
-    return _varied("vanilla", PLAIN, gradient="plain") + _varied("SHAPO", SHAPO, gradient="shapo")
+    return _varied("plain", PLAIN, gradient="plain") + _varied("SHAPO", SHAPO, gradient="shapo")
 
 
 def schedule_arms() -> list[Arm]:
     """Likewise, and with SHAPO's tail probability held fixed instead of its radius."""
     fixed_alpha = _varied(r"SHAPO, fixed α", ALPHA, gradient="shapo", schedule="alpha")
     fixed_radius = _varied(r"SHAPO, fixed δ", SHAPO, gradient="shapo")
-    return _varied("vanilla", PLAIN, gradient="plain") + fixed_radius + fixed_alpha
+    return _varied("plain", PLAIN, gradient="plain") + fixed_radius + fixed_alpha
 
 
 def _varied(label: str, look: Look, gradient, **overrides) -> list[Arm]:

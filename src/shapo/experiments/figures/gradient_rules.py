@@ -22,12 +22,12 @@ class Rules(NamedTuple):
 
 # E-SAM and SHAPO share the critics, so only the ball differs.
 BALLS = (
-    Rules("vanilla", "plain", "plain", PLAIN),
+    Rules("plain", "plain", "plain", PLAIN),
     Rules("E-SAM", "sam", "sam", SAM),
     Rules("SHAPO", "shapo", "sam", SHAPO),
 )
 PARTS = (
-    Rules("vanilla", "plain", "plain", PLAIN),
+    Rules("plain", "plain", "plain", PLAIN),
     Rules("SAM critics", "plain", "sam", Look(BLUE, "s")),
     Rules("SHAPO actor", "shapo", "plain", Look(GREEN, "^")),
     Rules("SHAPO (both)", "shapo", "sam", SHAPO),

@@ -22,7 +22,7 @@ def arms(task: Task) -> list[Arm]:
     return [
         Arm(label, published(task, algo, gradient), look, panel=ALGORITHM_NAMES[algo])
         for algo in algorithms_on(task)
-        for label, gradient, look in (("vanilla", "plain", PLAIN), ("SHAPO", "shapo", SHAPO))
+        for label, gradient, look in (("plain", "plain", PLAIN), ("SHAPO", "shapo", SHAPO))
     ]
 
 
@@ -48,7 +48,7 @@ def draw(results: Sequence[Result]) -> Picture:
         labelled = True
     axes[0, 0].set_ylabel(drawing.LABELS["reward/episode"])
     axes[1, 0].set_ylabel(drawing.LABELS["cost/episode"])
-    drawing.legend(picture, [("vanilla", PLAIN), ("SHAPO", SHAPO)], lines=True)
+    drawing.legend(picture, [("plain", PLAIN), ("SHAPO", SHAPO)], lines=True)
     return picture
 
 

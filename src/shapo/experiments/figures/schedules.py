@@ -12,12 +12,12 @@ from shapo.experiments.style import ALPHA, PLAIN, SHAPO
 
 RADII = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3)
 ALPHAS = (0.01, 0.05, 0.1, 0.2, 0.4)
-LOOKS = (("vanilla", PLAIN), ("SHAPO, fixed δ", SHAPO), ("SHAPO, fixed α", ALPHA))
+LOOKS = (("plain", PLAIN), ("SHAPO, fixed δ", SHAPO), ("SHAPO, fixed α", ALPHA))
 
 
 def main_arms() -> list[Arm]:
     """PIDLag, and SHAPO with the preset's δ and α."""
-    return [_vanilla(), _fixed_radius(), _fixed_alpha()]
+    return [_plain(), _fixed_radius(), _fixed_alpha()]
 
 
 def single_arms() -> list[Arm]:
@@ -26,7 +26,7 @@ def single_arms() -> list[Arm]:
         _fixed_radius(f"{radius:.0e}".replace("e-0", "e-"), pessimism=radius) for radius in RADII
     ]
     alphas = [_fixed_alpha(f"{alpha:g}", alpha=alpha) for alpha in ALPHAS]
-    return [_vanilla(), *radii, *alphas]
+    return [_plain(), *radii, *alphas]
 
 
 def draw(results: Sequence[Result]) -> Picture:
@@ -38,8 +38,8 @@ def draw(results: Sequence[Result]) -> Picture:
     return picture
 
 
-def _vanilla() -> Arm:
-    return Arm("vanilla", published(POINT_GOAL, "trpo-pid", "plain"), PLAIN)
+def _plain() -> Arm:
+    return Arm("plain", published(POINT_GOAL, "trpo-pid", "plain"), PLAIN)
 
 
 def _fixed_radius(tag: str = "", **overrides) -> Arm:

@@ -15,7 +15,7 @@ VALUES = {
     "rho_critic": (0.001, 0.005, 0.01, 0.05, 0.2),
 }
 AXIS_LABELS = {"pessimism": r"$\delta_{down}$", "rho_critic": r"$\rho_{critic}$"}
-VANILLA = "vanilla"
+PLAIN_ARM = "plain"
 
 
 def arms() -> list[Arm]:
@@ -31,7 +31,7 @@ def arms() -> list[Arm]:
         for value in values
     ]
     return [
-        Arm("vanilla", published(POINT_GOAL, "trpo-pid", "plain"), PLAIN, panel=VANILLA),
+        Arm("plain", published(POINT_GOAL, "trpo-pid", "plain"), PLAIN, panel=PLAIN_ARM),
         *varied,
     ]
 
@@ -39,7 +39,7 @@ def arms() -> list[Arm]:
 def draw(results: Sequence[Result]) -> Picture:
     """Return (top) and cost rate (bottom) over each setting; the grey band is PIDLag without."""
     panels = drawing.by_panel(results)
-    vanilla = drawing.score(panels.pop(VANILLA)[0], POINT_GOAL.cost_column)
+    plain = drawing.score(panels.pop(PLAIN_ARM)[0], POINT_GOAL.cost_column)
     picture, axes = plt.subplots(2, 2, figsize=(6, 3.9), sharex="col", sharey="row")
     for column, (setting, shown) in zip(axes.T, panels.items(), strict=True):
         scores = [drawing.score(result, POINT_GOAL.cost_column) for result in shown]
@@ -49,8 +49,8 @@ def draw(results: Sequence[Result]) -> Picture:
             if score is not None
         ]
         for panel, quantity in zip(column, ("reward", "cost"), strict=True):
-            if vanilla is not None:
-                middle, error = getattr(vanilla, quantity), getattr(vanilla, f"{quantity}_error")
+            if plain is not None:
+                middle, error = getattr(plain, quantity), getattr(plain, f"{quantity}_error")
                 panel.axhline(middle, color=PLAIN.colour, linestyle=PLAIN.line, lw=1)
                 panel.axhspan(middle - error, middle + error, color=PLAIN.colour, alpha=0.15, lw=0)
             panel.errorbar(

@@ -7,7 +7,7 @@ from shapo.envs import Saute
 from shapo.envs.saute import Budget
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import Recorded
-from shapo.rollout.task import Task
+from shapo.rollout.blueprint import Blueprint
 
 PENDULUM = Experiment(env="Pendulum-v1", algo="trpo-pid", cost="own_rules:too_fast(limit=0.5)")
 
@@ -18,7 +18,7 @@ def steps(env, count=20):
 
 
 def test_a_function_of_yours_is_the_cost():
-    found = steps(Task(PENDULUM).build(2, 0))
+    found = steps(Blueprint(PENDULUM).build(2, 0))
     for step in found:
         np.testing.assert_array_equal(step.cost, np.abs(step.last_obs[:, 2]) > 0.5)
     assert {0.0, 1.0} == {float(cost) for step in found for cost in step.cost}
@@ -26,8 +26,8 @@ def test_a_function_of_yours_is_the_cost():
 
 def test_a_factory_of_yours_is_given_its_keywords_and_the_algorithm_s_wrapper():
     experiment = Experiment(env="toy_env:Toy(horizon=7)")
-    assert Task(experiment).build(3, 0).horizon == 7
-    wrapped = Task(experiment, wrapper=Budget((3.0,))).build(3, 0)
+    assert Blueprint(experiment).build(3, 0).horizon == 7
+    wrapped = Blueprint(experiment, wrapper=Budget((3.0,))).build(3, 0)
     assert isinstance(wrapped, Saute) and wrapped.horizon == 7
 
 
@@ -46,4 +46,4 @@ def test_a_factory_of_yours_is_given_its_keywords_and_the_algorithm_s_wrapper():
 )
 def test_what_cannot_be_is_said(choices, complaint):
     with pytest.raises(ValueError, match=complaint):
-        Task(PENDULUM.replace(**choices)).build(1, 0)
+        Blueprint(PENDULUM.replace(**choices)).build(1, 0)

@@ -20,7 +20,7 @@ class Costless(UserWarning):
 
 
 @dataclass(frozen=True)
-class Task:
+class Blueprint:
     """An environment as the experiment wants it."""
 
     experiment: Experiment

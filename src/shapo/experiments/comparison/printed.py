@@ -1,4 +1,4 @@
-"""The comparison as a table, and what its signs mean."""
+"""The comparison as it is printed: a table, and what its signs mean."""
 
 import math
 import textwrap
