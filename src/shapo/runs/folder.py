@@ -130,6 +130,11 @@ class Run:
         return read_history(self.folder / "progress.csv") if self.moment is None else self.moment
 
     @property
+    def progress(self) -> dict[str, list[float]]:
+        """The columns of `progress.csv`."""
+        return {name: values.tolist() for name, values in self.history.columns.items()}
+
+    @property
     def finished(self) -> bool:
         """Whether all iterations are done."""
         return self.history.last("iteration") + 1 >= self.experiment.iterations
