@@ -25,7 +25,7 @@ def train(folder: Path, fault: Count | None = None, iterations: int = ITERATIONS
     """Begin or continue, up to so many iterations, while `fault` counts; returns what it warned of."""
     with fault or contextlib.nullcontext():
         begun = (folder / "config.json").exists()
-        run = Run.open(folder) if begun else Run.create(folder, EXPERIMENT, {})
+        run = Run.open(folder) if begun else Run.create(folder, EXPERIMENT)
         with run.locked():
             start = where_to_go_on(run)
             if not start.finished:

@@ -53,7 +53,7 @@ def full_disk(rng: random.Random, place: Path) -> None:
 
 def race(rng: random.Random, place: Path) -> None:
     """Two begin in one folder at the same instant: one is refused, in one line."""
-    ends = breaking.at_once(lambda: Run.create(place / "run", paper.EXPERIMENT, {}))
+    ends = breaking.at_once(lambda: Run.create(place / "run", paper.EXPERIMENT))
     assert sorted(end.partition(":")[0] for end in ends) == ["done", "refused"], ends
     paper.train(place / "run")
     paper.assert_perfect(place / "run")

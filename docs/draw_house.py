@@ -14,7 +14,7 @@ DOCS = Path(__file__).parent
 SOURCE = DOCS.parent / "src" / "shapo"
 FLOORS = [
     ["types", "words"], ["experiment"], ["rules", "envs"], ["algorithms", "rollout"], ["learning"],
-    ["runs"], ["training", "evaluate"], ["experiments", "bench"], ["cli"],
+    ["runs"], ["training", "evaluate", "film"], ["experiments", "bench"], ["cli"],
 ]  # fmt: skip
 """Rooms side by side do not import each other."""
 

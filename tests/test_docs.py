@@ -27,6 +27,7 @@ FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE |
 NAME = re.compile(r"`(shapo(?:\.\w+)+)`")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 ROW = re.compile(r"^\| `--([\w-]+)` \| ([^|]+) \|", re.MULTILINE)
+OUT = re.compile(r'(?:train.* --out |train\(.*out=")([\w./-]+)')
 OTHERS = ("stable_baselines3", "torch", "torchrl")
 QUICK = ("envs", "algos", "figure list", "figure gaussian-gradients")
 SMALL = {
@@ -162,6 +163,11 @@ def cut(words: list[str]) -> list[str]:
     return []
 
 
+def test_no_two_pages_begin_a_run_in_the_same_folder():
+    begun = [(folder, page.name) for page in PAGES for folder in {*OUT.findall(page.read_text())}]
+    assert len({folder for folder, _ in begun}) == len(begun), sorted(begun)
+
+
 @pytest.mark.parametrize("page", pages_with(lambda page: NAME.search(page.read_text())))
 def test_every_name_exists(page):
     for name in NAME.findall(page.read_text()):
@@ -180,6 +186,36 @@ def resolves(name: str) -> bool:
         except (ImportError, AttributeError):
             continue
     return False
+
+
+@pytest.fixture(scope="module")
+def hooks():
+    """What the site makes of a page."""
+    pytest.importorskip("latex2mathml", reason="of the extra docs")
+    spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs/hooks.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_names_become_links_but_code_stays_code(hooks):
+    page = (
+        "See `shapo.train`, [`shapo.envs`](x.md):\n\n```python\n# `shapo.train`\n```\n`shapo.load`"
+    )
+    linked = hooks.on_page_markdown(page)
+    assert linked.count("[`shapo.train`][shapo.train]") == 1 and "# `shapo.train`" in linked
+    assert "[`shapo.envs`](x.md)" in linked and linked.endswith("[`shapo.load`][shapo.load]")
+
+
+@pytest.mark.parametrize("page", pages_with(lambda page: "$" in FENCE.sub("", page.read_text())))
+def test_every_formula_is_mathematics(page, hooks):
+    """What the converter does not know, it writes down letter by letter."""
+    text = re.sub(r"`[^`\n]+`", "", FENCE.sub("", page.read_text()))
+    for formula in re.findall(r"\$\$?([^$]+)\$\$?", text):
+        drawn = hooks.on_page_content(rf'<div class="arithmatex">\[{formula}\]</div>')
+        assert drawn.startswith("<math ") and "\\" not in drawn, formula
+        assert "<mi>&</mi>" not in drawn and "<mi>&amp;</mi>" not in drawn, formula
 
 
 @pytest.mark.parametrize("page", pages_with(lambda page: LINK.search(page.read_text())))

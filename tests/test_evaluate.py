@@ -9,7 +9,7 @@ import pytest
 from test_acting import make_actor
 from toy_env import Toy
 
-from shapo.evaluate import LAST_SEED, SEEDS, STRIDE, evaluate, film, first_seed, task_of
+from shapo.evaluate import LAST_SEED, SEEDS, STRIDE, evaluate, first_seed, task_of
 from shapo.rollout.acting import ActionScale
 from shapo.rollout.worker import SEEDS as TRAINING_SEEDS
 from shapo.runs.folder import Run
@@ -106,30 +106,6 @@ def test_an_episode_without_an_end_is_cut_and_said_to_be():
     assert found.cut.sum() == 10 and (found.length[found.cut] == 60).all()
     assert (~found.cut).sum() == 2 * 3 + 8 * 2 and (found.length[~found.cut] == 25).all()
     assert found.summary()["cut"] == 10 and found.summary()["episodes"] == 32
-
-
-def test_a_film_of_an_episode_without_an_end_is_cut_and_said_to_be():
-    def ended(env, **options):
-        frames = film(POLICY, env, size=16, **options)
-        count = 0
-        while True:
-            try:
-                next(frames)
-                count += 1
-            except StopIteration as end:
-                return end.value, count
-
-    assert ended(Endless(1), max_steps=60) == (False, 60)
-    ((_, _, length, _),) = play(0, 1)
-    assert ended(Toy(1), max_steps=60) == (True, length)
-
-
-def test_film_shows_one_episode():
-    frames = list(film(POLICY, Toy(1), size=16))
-    ((_, _, length, _),) = play(0, 1)
-    assert len(frames) == length and frames[0].shape == (16, 16, 3)
-    fewer = list(film(POLICY, Toy(1), size=16, every=3))
-    np.testing.assert_array_equal(fewer, frames[::3])
 
 
 def test_no_episodes_is_an_error():

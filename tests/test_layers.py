@@ -9,7 +9,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "shapo"
 ROOMS = [
     "types", "words", "experiment", "rules", "envs", "algorithms", "rollout", "learning", "runs",
-    "training", "evaluate", "experiments", "bench", "cli", "__main__", "__init__",
+    "training", "evaluate", "film", "experiments", "bench", "cli", "__main__", "__init__",
 ]  # fmt: skip
 """From the ground up: a room imports those before it."""
 ACTING = {"types", "experiment", "envs", "rollout"}

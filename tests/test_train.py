@@ -229,6 +229,39 @@ def stop(run, first):
     raise KeyboardInterrupt
 
 
+def test_whole_batches_are_trained_and_said_to_be(tmp_path):
+    experiment = TINY.replace(steps=250)
+    with (
+        pytest.warns(UserWarning, match="steps is 250, and 400 will be trained: .*4 num_envs x 50"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        train(experiment, tmp_path / "run", env=Toy, recorders=stop)
+
+
+def test_errors_in_python_speak_python(tmp_path):
+    Run.create(tmp_path, TINY)
+    with pytest.raises(BadInput, match=r"already holds a run; continue it \(resume=True, or"):
+        train(TINY, tmp_path, env=Toy)
+
+
+class Enough(Exception):
+    """Somebody has seen what they wanted."""
+
+
+def test_it_shows_how_it_goes_and_whoever_watches_may_stop_it(tmp_path, capsys, monkeypatch):
+    def watch(row):
+        if row["iteration"] == 1:
+            raise Enough
+
+    go = partial(train, TINY, tmp_path / "run", env=Toy)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with pytest.raises(Enough):
+        go(watch=watch)
+    assert "2/3   400 steps" in capsys.readouterr().out
+    run = go(resume=True, quiet=True)
+    assert run.finished and not capsys.readouterr().out
+
+
 class TestAFailedStart:
     """Nothing is in the way of the corrected command."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from shapo.experiments.sweep.child import _failure
 from shapo.runs.holding import RunInUse
-from shapo.words import BadInput, printable
+from shapo.words import BadInput, number_text, printable, spread
 
 SOURCE = Path(__file__).parents[1] / "src" / "shapo"
 LIBRARY = ("types.py", "collector.py")
@@ -40,3 +40,15 @@ def test_what_steers_a_terminal_is_spelled_out():
     assert printable("a\x1b[31mb\r\n") == "a\\x1b[31mb\\r\\n"
     assert printable("Sauté · ½ λ") == "Sauté · ½ λ"
     assert printable("\udcff\u202e") == "\\udcff\\u202e"
+
+
+def test_numbers_to_read():
+    written = {
+        20: "20",
+        34210.7: "34,211",
+        1_000_000: "1,000,000",
+        3.14159: "3.14",
+        0.01234: "0.0123",
+    }
+    assert {number: number_text(number) for number in written} == written
+    assert spread(0.123) == " ± 0.12" and spread(float("nan")) == ""

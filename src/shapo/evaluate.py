@@ -1,12 +1,13 @@
 """Measuring a trained policy: whole episodes from seeds that training never saw."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shapo.envs.protocol import BatchEnv, Wrapper
+from shapo.envs.simmer import SimmeringBudget
 from shapo.experiment.extensions import CUSTOM, is_custom, make, parse, require_named
 from shapo.rollout.blueprint import Blueprint, EnvFactory
 from shapo.runs.folder import Run
@@ -20,7 +21,7 @@ STRIDE = 1000
 LAST_SEED = (2**32 - SEEDS) // STRIDE - 1
 """Environments take seeds of 32 bits."""
 SIDE_BY_SIDE = 20
-WRAPPERS = ("shapo.envs.saute:Budget",)
+WRAPPERS = ("shapo.envs.saute:Budget", "shapo.envs.simmer:SimmeringBudget")
 """What a policy file may name and have called; it may come from anywhere."""
 MAX_STEPS = 10_000
 """An episode that is still going on after so many steps is cut."""
@@ -84,7 +85,8 @@ def _wrapper(policy: Policy) -> Wrapper | None:
             f"the policy for {policy.env} acts in an environment changed by {policy.wrapper}: evaluate it in Python, "
             "with an environment of that kind"
         )
-    return make(str(name))
+    made = make(str(name))
+    return made.settled() if isinstance(made, SimmeringBudget) else made
 
 
 def evaluate(
@@ -128,31 +130,6 @@ def evaluate(
             returns[i], costs[i], length[i] = 0.0, 0.0, 0
     env.close()
     return Evaluation._make(map(np.array, zip(*finished, strict=True)))
-
-
-def film(
-    policy: Policy,
-    env: BatchEnv,
-    seed: int = 0,
-    stochastic: bool = False,
-    size: int = 480,
-    every: int = 1,
-    max_steps: int = MAX_STEPS,
-) -> Generator[NDArray[np.uint8], None, bool]:
-    """One episode of the first environment of `env`, a frame before every so many steps.
-
-    Returns whether the episode ended; if not, it was cut after `max_steps`.
-    """
-    rng = np.random.default_rng(seed) if stochastic else None
-    obs = env.reset(first_seed(seed))
-    for number in range(max_steps):
-        if number % every == 0:
-            yield env.render(0, size, size)
-        step = env.step(policy.act(obs, rng))
-        obs = step.obs
-        if step.terminated[0] or step.truncated[0]:
-            return True
-    return False
 
 
 def first_seed(seed: int) -> int:

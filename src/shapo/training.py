@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,13 +27,14 @@ from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.runs.checkpoints import Checkpoint
 from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
+from shapo.runs.panel import progress
 from shapo.runs.policies import Policy
 from shapo.runs.recorders import Recorder, TensorBoard
 from shapo.runs.resuming import Start, extend, how_to_continue, where_to_go_on
 from shapo.runs.stopping import sigterm_raises
 from shapo.runs.stopwatch import Stopwatch
 from shapo.runs.writing import RunWriter
-from shapo.words import folder_name
+from shapo.words import BadInput, folder_name
 
 if TYPE_CHECKING:
     from shapo.algorithms import Algorithm
@@ -74,6 +75,7 @@ def train(
     algorithm: "Algorithm | None" = None,
     resume: bool = False,
     watch: Watch | None = None,
+    quiet: bool = False,
     recorders: MakeRecorders = tensorboard,
     patience: float = PATIENCE,
 ) -> Run:
@@ -87,12 +89,15 @@ def train(
         algorithm: Your own algorithm, or one of `shapo.algorithms` around a gradient rule or objective of yours,
             instead of the one that `experiment` names; recorded likewise.
         resume: Continue the run in `out`, bit for bit; where `experiment` has more steps than it, beyond its end.
-        watch: Called with each iteration's row.
+        watch: Called with each iteration's row, once it is on disk; what it raises stops the run, which can be resumed.
+        quiet: Show nothing; otherwise a terminal gets a live panel, a notebook a line now and then.
         recorders: Where else rows go, given the run and the first iteration; TensorBoard by default.
         patience: Seconds without an environment step after which an environment counts as stuck.
     """
     experiment = really(experiment, env, algorithm)
     require_named(experiment.names())
+    if not patience > 0:
+        raise BadInput(f"patience is {patience:g} seconds; it must be above 0")
     folder = Path(out) if out is not None else default_folder(experiment)
     if resume:
         run = Run.open(folder)
@@ -100,6 +105,7 @@ def train(
     else:
         if env is None:
             canonical(experiment.env)
+        _say_if_rounded(experiment)
         run = Run.create(folder, experiment)
     with run.locked(), sigterm_raises():
         if experiment.steps > run.experiment.steps:
@@ -111,8 +117,12 @@ def train(
         if start.finished:
             return run
         try:
-            with Rollout(Blueprint(experiment, env), run.log, patience) as rollout:
-                _iterate(run, start.checkpoint, rollout, algorithm, watch, recorders)
+            with (
+                progress(experiment, quiet) as show,
+                Rollout(Blueprint(experiment, env), run.log, patience) as rollout,
+            ):
+                watches = [each for each in (show, watch) if each]
+                _iterate(run, start.checkpoint, rollout, algorithm, watches, recorders)
         except Exception as error:
             gone = not resume and run.discard(keep_log=isinstance(error, RolloutError))
             if not isinstance(error, RolloutError | OSError):
@@ -120,9 +130,23 @@ def train(
             reason = error
             if isinstance(error, OSError):
                 reason = f"{error.strerror}: {error.filename or folder}"
-            advice = "" if gone else f"; continue with: {how_to_continue(folder, experiment)}"
+            advice = "" if gone else _how_to_go_on(folder, experiment)
             raise TrainingError(f"{reason}{advice}") from error
     return run
+
+
+def _say_if_rounded(experiment: Experiment) -> None:
+    trained = experiment.iterations * experiment.batch_steps
+    if trained != experiment.steps:
+        warnings.warn(
+            f"steps is {experiment.steps:,}, and {trained:,} will be trained: batches are whole, "
+            f"{experiment.num_envs} num_envs x {experiment.steps_per_env:,} steps_per_env",
+            stacklevel=3,
+        )
+
+
+def _how_to_go_on(folder: Path, experiment: Experiment) -> str:
+    return f"; in Python go on with resume=True, or continue with: {how_to_continue(folder, experiment)}"
 
 
 def _iterate(
@@ -130,7 +154,7 @@ def _iterate(
     checkpoint: Checkpoint | None,
     rollout: Rollout,
     algorithm: "Algorithm | None",
-    watch: Watch | None,
+    watches: Sequence[Watch],
     recorders: MakeRecorders,
 ) -> None:
     # Here and not above: importing JAX takes as long as the workers need to start, and both can happen at once.
@@ -194,7 +218,7 @@ def _iterate(
                 {"seconds": repr(clock.elapsed)},
                 Policy(actor, spec.scale, spec.env, wrapper),
             )
-            if watch:
+            for watch in watches:
                 watch(row)
             clock.lap("rest")
         writer.finish()

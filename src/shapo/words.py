@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import math
 from collections.abc import Iterable
 
 
@@ -16,10 +17,11 @@ def printable(text: object) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint at what was probably meant, or nothing: a name that begins so, or one that is nearly the same."""
-    known = list(known)
-    longer = [each for each in known if len(name) > 3 and each.startswith(name)]
-    found = longer or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"; did you mean {found[0]}?" if found else ""
+    bare = {each.lstrip("-"): each for each in known}  # that both are options makes them no nearer
+    name = name.lstrip("-")
+    longer = [each for each in bare if len(name) > 2 and each.startswith(name)]
+    found = longer or difflib.get_close_matches(name, bare, n=1)
+    return f"; did you mean {bare[found[0]]}?" if found else ""
 
 
 def folder_name(text: str) -> str:
@@ -52,6 +54,16 @@ def real_number(word: str) -> float:
         return float(word)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{word!r} is no number") from None
+
+
+def spread(error: float, form: str = ".2g") -> str:
+    """What stands behind a mean to say how sure it is; nothing where there is nothing to be sure of."""
+    return f" ± {error:{form}}" if math.isfinite(error) else ""
+
+
+def number_text(number: float) -> str:
+    """A measurement to read: three digits, or all before the point, in groups of three."""
+    return f"{number:,.0f}" if abs(number) >= 100 or number == int(number) else f"{number:.3g}"
 
 
 def steps_text(steps: float) -> str:

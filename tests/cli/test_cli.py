@@ -10,7 +10,6 @@ import hostile
 import numpy as np
 import pytest
 from gymnasium import Env
-from rich.console import Console
 from test_resume import same_files
 from test_train import TINY as TOY
 from toy_env import Toy
@@ -20,8 +19,8 @@ from shapo.cli.commands import algos
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
 from shapo.envs import IDS
 from shapo.experiment import Algo, Experiment
+from shapo.experiment.experiment import SECTIONS
 from shapo.runs.folder import Run
-from shapo.runs.panel import LivePanel, sparkline, time_left
 from shapo.training import train
 
 HERE = Path(__file__).parents[1]
@@ -58,6 +57,19 @@ def test_help_is_light_and_names_every_command(capsys):
 def test_each_command_teaches(capsys, name):
     code, text, _ = shapo(capsys, name, "--help")
     assert code == 0 and cli.COMMANDS[name] in text and len(text) > 200
+    assert "--debug" in text
+
+
+def test_help_names_what_must_be_given_and_sorts_the_many_options(capsys):
+    usage = lambda *words: shapo(capsys, *words, "--help")[1].splitlines()[0]
+    assert usage("evaluate").startswith("usage: shapo evaluate RUN [options]: ")
+    assert usage("report").startswith("usage: shapo report RUNS ... [options]: ")
+    assert usage("runs").startswith("usage: shapo runs [RUNS ...] [options]: ")
+    text = " ".join(shapo(capsys, "train", "--help")[1].split())
+    places = [
+        text.index(f" {title}: --{first.replace('_', '-')} ") for first, title in SECTIONS.items()
+    ]
+    assert places == sorted(places) and "--gradient shapo sets it to sam" in text
 
 
 @pytest.mark.parametrize(
@@ -75,18 +87,42 @@ def test_each_command_teaches(capsys, name):
         (["evaluate"], "required: RUN"),
         (["compare", "--seeds", "0"], "at least one"),
         (["bench", "train", "--iterations", "2"], "the first ones compile"),
+        (["bench", "env", "--seconds", "0"], "seconds is 0; it must be above 0"),
         (
             ["bench", "train", "--env", "Pendulum-v1"],
             "Pendulum-v1: step() returned no info['cost']",
         ),
         (["train", "--env", "nowhere:Maze"], "cannot import nowhere"),
         (["train", "--num-envs", "0"], "num_envs is 0"),
+        (["train", "--patience", "-1"], "patience is -1 seconds; it must be above 0"),
+        (["play", "nowhere", "--out", "a.txt"], "a.txt: a film's name ends in .mp4 or .gif"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(capsys, words, hint):
     code, out, error = shapo(capsys, *words)
     assert code == 2 and not out
     assert hint in error and error.count("\n") == 1
+
+
+def test_a_guess_is_made_only_where_it_is_near(capsys):
+    for words in (
+        ["train", "--foo", "3"],
+        ["train", "--env", "Foo-v0"],
+        ["train", "--algo", "dqn"],
+        ["xyz"],
+    ):
+        assert "did you mean" not in shapo(capsys, *words)[2]
+    for env, meant in (("PointGol1-v0", "SafetyPointGoal1-v0"), ("pendulum", "Pendulum-v1")):
+        assert f"did you mean {meant}?" in shapo(capsys, "train", "--env", env)[2]
+
+
+def test_sauté_without_a_budget_names_the_option(capsys, tmp_path, monkeypatch):
+    """The published limit of a task where nothing may fall is 0, which Sauté divides by."""
+    monkeypatch.chdir(tmp_path)
+    code, _, error = shapo(capsys, "train", "--env", "Ant-v4", "--algo", "saute", "--workers", "1")
+    assert (
+        code == 2 and "cost_limit, must be positive, got 0" in error and "--cost-limit 0.5" in error
+    )
 
 
 @pytest.mark.parametrize(
@@ -139,6 +175,8 @@ def test_every_choice_of_an_experiment_is_an_option():
     assert experiment_choices(parser.parse_args(words)) == different
     assert experiment_choices(parser.parse_args([])) == {}
     assert experiment_choices(parser.parse_args(["--steps", "1e6"])) == {"steps": 1_000_000}
+    twice = parser.parse_args(["--cost-limit", "1", "--cost-limit", "2"])
+    assert experiment_choices(twice) == {"cost_limit": (1.0, 2.0)}, "one per cost signal"
 
 
 def test_every_algorithm_is_explained():
@@ -180,6 +218,17 @@ def test_train_prints_pairs_when_nobody_watches(run):
     assert (
         pairs["iteration"] == "1" and pairs["steps"] == "200" and float(pairs["reward/episode"]) < 0
     )
+
+
+def test_a_finished_run_names_what_to_do_with_it(run, capsys, monkeypatch):
+    monkeypatch.chdir(HERE)
+    words = ["train", "--resume", run[0], "--env", "toy_env:Toy"]
+    assert "next" not in shapo(capsys, *words)[1]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    out = shapo(capsys, *words)[1]
+    offered = [line.split("shapo ")[1].split() for line in out.splitlines()[-3:]]
+    assert [name for name, *_ in offered] == ["evaluate", "play", "report"]
+    assert shapo(capsys, *offered[0], "--episodes", "2")[0] == 0
 
 
 def test_a_config_is_trained_with_again(capsys, run, monkeypatch, tmp_path):
@@ -234,6 +283,7 @@ def test_one_episode_is_still_json(capsys, run, monkeypatch):
     out = shapo(capsys, *words)[1]
     strict = json.loads(out, parse_constant=pytest.fail)
     assert strict["mean action"]["return_error"] is None
+    assert "nan" not in shapo(capsys, *words[:-1])[1]
 
 
 @pytest.mark.parametrize("command", ["evaluate", "play", "train --resume"])
@@ -271,9 +321,7 @@ def test_play(capsys, run, monkeypatch, tmp_path):
     film = ["play", run[0], "--env", "toy_env:Toy", "--out", tmp_path / "film.gif", "--every", "5"]
     code, out, _ = shapo(capsys, *film, "--size", "256")
     assert code == 0 and str(tmp_path / "film.gif") in out
-    assert (
-        len(imageio.mimread(tmp_path / "film.gif")) == 5
-    )  # of 25 steps; a GIF keeps no frame that looks like the one before
+    assert len(imageio.mimread(tmp_path / "film.gif")) == 6  # of 25 steps, and the end
     assert "was cut after 9 steps" in shapo(capsys, *film, "--size", "64", "--max-steps", "9")[1]
 
 
@@ -285,7 +333,19 @@ def test_a_film_of_odd_size_is_a_film(capsys, run, monkeypatch, tmp_path):
     words = ["play", run[0], "--env", "toy_env:Toy", "--out", out, "--size", "65"]
     assert shapo(capsys, *words)[0] == 0
     frames = imageio.mimread(out)
-    assert len(frames) == 13 and frames[0].shape == (66, 66, 3)
+    assert len(frames) == 14 and frames[0].shape == (76, 66, 3)
+
+
+def test_agents_side_by_side(capsys, run, monkeypatch, tmp_path):
+    import imageio.v2 as imageio
+
+    monkeypatch.chdir(HERE)
+    out = tmp_path / "film.mp4"
+    words = ["play", run[0], run[0], "--env", "toy_env:Toy", "--out", out, "--size", "70"]
+    code, said, _ = shapo(capsys, *words)
+    assert code == 0 and imageio.mimread(out)[0].shape == (80, 140, 3)
+    one, two, _ = said.splitlines()
+    assert one == two and "return -" in one
 
 
 def test_no_half_a_film_is_left_behind(capsys, run, monkeypatch, tmp_path):
@@ -294,6 +354,12 @@ def test_no_half_a_film_is_left_behind(capsys, run, monkeypatch, tmp_path):
     out = tmp_path / "film.mp4"
     assert shapo(capsys, "play", run[0], "--env", "toy_env:Toy", "--out", out)[0] == 1
     assert list(tmp_path.iterdir()) == []
+    for place, why in ((tmp_path / "nowhere", "No such file"), (Path(__file__), "Not a directory")):
+        words = ["play", run[0], "--env", "toy_env:Toy", "--out", place / "film.mp4"]
+        code, _, error = shapo(capsys, *words)
+        assert (
+            code == 2 and f"film.mp4 cannot be written: {why}" in error and error.count("\n") == 1
+        )
     monkeypatch.setattr(Toy, "render", lambda *_: Env().render())
     code, _, error = shapo(capsys, "play", run[0], "--env", "toy_env:Toy", "--out", out)
     assert code == 2 and "toy_env:Toy has no render()" in error and list(tmp_path.iterdir()) == []
@@ -319,39 +385,3 @@ def test_compare(capsys, tmp_path, monkeypatch):
     assert lines[-1][-1] == "seconds_left_in_all=0"
     again = shapo(capsys, *words)[1]  # nothing left to train
     assert "iteration=" not in again and json.loads(again.splitlines()[-2]) == found
-
-
-def test_live_panel_shows_what_matters():
-    experiment = Experiment(steps=40_000)
-    row = {
-        "iteration": 0, "steps": 20_000, "episodes": 20, "reward/episode": 12.345, "cost/episode": 17.5,
-        "cost/limit": 10.0,
-        "cost/rate": 0.0175, "cost/total": 350.0, "cost/p80": 20.0, "cost/p95": 30.0, "episode/length": 1000.0,
-        "termination/total": 3, "policy/multiplier": 0.5, "policy/kl": 0.019, "gradient/kl": 2e-4,
-        "time/steps_per_second": 10_000.0,
-    }  # fmt: skip
-    console = Console(width=80, record=True, file=open("/dev/null", "w"), force_terminal=True)  # noqa: SIM115
-    with LivePanel(experiment, console) as panel:
-        panel(row)
-    text = console.export_text()
-    for shown in (
-        "12.35",
-        "17.50 of 10",
-        "0.0175",
-        "λ 0.5",
-        "KL 0.019",
-        "10,000 steps/s",
-        "0:02 left",
-        "SHAPO",
-    ):
-        assert shown in text
-    assert max(map(len, text.splitlines())) <= 80
-
-
-def test_sparkline_and_time():
-    assert (
-        sparkline([0.0, 1.0, 2.0]) == "▁▅█"
-        and sparkline([float("nan")]) == ""
-        and sparkline([3.0]) == "▁"
-    )
-    assert time_left({"iteration": 4, "steps": 500, "time/steps_per_second": 50.0}, 10) == 10.0

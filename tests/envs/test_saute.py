@@ -80,7 +80,7 @@ def test_each_of_several_costs_has_its_budget():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"budget": 0.0}, "budget must be positive"),
+        ({"budget": 0.0}, "must be positive"),
         ({"budget": (1.0, 2.0)}, "1 cost.* got 2"),
         ({"budget": 1.0, "discount": 1.5}, "discount must lie in"),
     ],

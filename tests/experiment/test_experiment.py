@@ -175,4 +175,5 @@ def test_equal_essence_means_equal_result():
 def test_every_name_is_in_a_family():
     for id, parts in names.IDS.items():
         assert names.canonical(id) == id and id in names.of_family(parts.family)
-    assert set(names.TRUST_REGION) | set(names.CLIPPED) == set(Algo.__args__)
+    assert set(names.TRUST_REGION) | set(names.EPOCHS) == set(Algo.__args__)
+    assert set(names.CLIPPED) < set(names.EPOCHS)

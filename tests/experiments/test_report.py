@@ -12,9 +12,13 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 from synthetic import write_run
 
+from shapo.algorithms import trpo_pid
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
+from shapo.experiment.describing import name_of
+from shapo.experiment.extensions import IN_ALGO
 from shapo.experiments import report
+from shapo.rules.gradients import Shapo
 from shapo.runs.reading import read_runs
 
 SHORT = Experiment(steps=1_000_000)
@@ -49,7 +53,8 @@ def runs(tmp_path_factory):
         write_run(folder / f"plain-{seed}", SHORT.replace(seed=seed))
         shapo = SHORT.replace(seed=seed, gradient="shapo", critic_gradient="sam")
         write_run(folder / f"shapo-{seed}", shapo, skill=1.3)
-        write_run(folder / f"walker-{seed}", SHORT.replace(seed=seed, env="Walker2d-v4"))
+        walker = SHORT.replace(seed=seed, env="Walker2d-v4", cost_limit=0.0)
+        write_run(folder / f"walker-{seed}", walker)
     write_run(folder / HOSTILE, SHORT.replace(seed=9), iterations=20)
     failed = write_run(folder / "failed", SHORT.replace(seed=10), iterations=5)
     (failed / "failure.txt").write_text("worker 3 was killed")
@@ -97,6 +102,34 @@ def test_the_curves_pass_through_the_recorded_values(opened, runs):
     heights = [[-float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path)] for path in drawn]
     likeness = [np.corrcoef(h, values)[0, 1] for h in heights if len(h) == len(values)]
     assert sum(r > 0.99999 for r in likeness) == 1
+
+
+def test_the_limit_is_a_line_where_it_applies(opened):
+    texts_of = lambda number: texts(opened, f"#learning figure:nth-child({number}) text.level")
+    assert texts_of(2) == ["limit 10"] and texts_of(1) == texts_of(3) == []
+    Select(opened.find_element(By.ID, "env")).select_by_value("Walker2d-v4")
+    assert texts_of(2) == ["limit 0"]
+
+
+def test_a_phone_and_a_long_name_fit(browser, tmp_path):
+    algorithm = trpo_pid(cost_limit=10.0, gradient=Shapo(lambda progress: 1e-4))
+    for seed in range(2):
+        own = SHORT.replace(seed=seed, algo=name_of(algorithm), gradient=IN_ALGO)
+        write_run(tmp_path / "runs" / f"own-{seed}", own)
+        write_run(tmp_path / "runs" / f"plain-{seed}", SHORT.replace(seed=seed))
+    cli.dispatch(["report", str(tmp_path / "runs"), "-o", str(tmp_path / "page.html")])
+    phone = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        browser.get((tmp_path / "page.html").as_uri())
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+        chart = browser.find_element(By.CSS_SELECTOR, "#learning figure")
+        assert chart.size["width"] > 340
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.get((tmp_path / "page.html").as_uri())
+    widest = "return Math.max(...[...document.querySelectorAll('#runs td')].map(cell => cell.clientWidth))"
+    assert browser.execute_script(widest) < 600
 
 
 def test_hovering_shows_values(opened):
@@ -198,6 +231,14 @@ def test_two_hundred_runs_fit_on_a_page(browser, tmp_path):
     lines = browser.find_elements(By.CSS_SELECTOR, "#learning figure:first-child path.series")
     assert len(lines) == 200
     assert browser.get_log("browser") == []
+
+
+def test_a_page_about_nothing_is_not_written(tmp_path):
+    for name in "ab":
+        (write_run(tmp_path / name, SHORT) / "config.json").write_text("{")
+    with pytest.raises(ValueError, match=r"none of 2 runs can be read; .*a: .*config"):
+        cli.dispatch(["report", str(tmp_path), "-o", str(tmp_path / "page.html")])
+    assert not (tmp_path / "page.html").exists()
 
 
 @pytest.mark.parametrize(

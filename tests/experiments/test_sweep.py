@@ -10,6 +10,7 @@ from collections import deque
 from pathlib import Path
 
 import hostile
+import numpy as np
 import pytest
 from synthetic import write_run
 from test_resume import same_files
@@ -19,11 +20,13 @@ from shapo.experiment import Experiment
 from shapo.experiments import sweep
 from shapo.experiments.sweep import mirror
 from shapo.experiments.sweep.engine import Advanced, Begun, Ended, Failure
+from shapo.experiments.sweep.grid import read_grid
 from shapo.experiments.sweep.modules import sources
 from shapo.experiments.sweep.pace import Pace
 from shapo.experiments.sweep.plan import Job, plan
 from shapo.experiments.sweep.screen import LiveLines, PlainLines, wide_console
 from shapo.experiments.sweep.sweep import Sweep
+from shapo.runs.folder import Run
 from shapo.runs.integrity import altered
 from shapo.training import train
 
@@ -293,6 +296,7 @@ def test_interrupted_and_continued_is_as_never_stopped(tmp_path):
     process.send_signal(signal.SIGINT)
     text, _ = process.communicate(timeout=60)
     assert process.returncode == 130 and "the same command goes on" in text
+    assert "stopping: the runs close their files" in text
     assert not _trainings_in(out), "nothing is left running"
     begun = [len((folder / "progress.csv").read_text().split()) - 1 for folder in out.glob("*_s?")]
     assert len(begun) == 2 and all(0 < rows < 10 for rows in begun)
@@ -320,6 +324,7 @@ def test_runs_end_with_a_sweep_that_is_killed(tmp_path):
     [
         (["nowhere.yaml"], "No such file"),
         (["bad.yaml"], "did you mean seeds?"),
+        (["lost.yaml"], "lost.yaml: unknown environment 'nosuch'"),
         (["good.yaml", "--engine", "rya"], "did you mean ray?"),
         (["good.yaml", "--address", "x:1"], "add --engine ray"),
         (["good.yaml", "--parallel", "0"], "at least one"),
@@ -330,6 +335,7 @@ def test_bad_input_is_one_line_and_code_2(tmp_path, monkeypatch, capsys, words, 
     monkeypatch.chdir(tmp_path)
     Path("bad.yaml").write_text("sedes: 3")
     Path("good.yaml").write_text(GRID)
+    Path("lost.yaml").write_text("env: nosuch")
     with pytest.raises(SystemExit) as exit:
         cli.main(["sweep", *words])
     out, error = capsys.readouterr()
@@ -342,9 +348,30 @@ def test_a_dry_run_shows_every_run_and_makes_nothing(tmp_path, monkeypatch, caps
     Path("grid.yaml").write_text("algo: [cpo, crpo]\nseeds: 30\n")
     cli.main(["sweep", "grid.yaml", "--dry-run"])
     text = capsys.readouterr().out
-    assert "60 runs" in text and "SafetyPointGoal1-v0_cpo_plain_s0 " in text
+    assert (
+        "60 runs, each a folder in runs/grid/" in text
+        and "SafetyPointGoal1-v0_cpo_plain_s0 " in text
+    )
     assert "20 more" in text and "SafetyPointGoal1-v0_crpo_plain_s29" in text
     assert os.listdir() == ["grid.yaml"]
+
+
+def test_it_ends_with_what_each_configuration_reached(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("grid.yaml").write_text("gradient: [plain, shapo]\nsteps: 2e5\nseeds: 2\n")
+    runs = [
+        write_run(Path("out") / str(i), each) for i, each in enumerate(read_grid(Path("grid.yaml")))
+    ]
+    cli.main(["sweep", "grid.yaml", "--out", "out"])
+    lines = capsys.readouterr().out.splitlines()
+    (plain,), (shapo,) = (
+        [line for line in lines if f"trpo-pid · {rule} " in line] for rule in ("plain", "shapo")
+    )
+    returns = [Run.open(folder).history.final("reward/episode") for folder in runs[:2]]
+    error = abs(returns[0] - returns[1]) / 2
+    assert f" {np.mean(returns):.4g} ± {error:.2g} " in plain
+    assert plain.split()[-1] == shapo.split()[-1] == "2" and " 10 " in plain
+    assert lines[-1] == "runs=out"
 
 
 def _wait_for(condition, seconds=90):

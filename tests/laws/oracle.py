@@ -4,7 +4,7 @@ A policy is one vector θ: weight and bias of each layer, then log σ. Everythin
 `backward`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -17,9 +17,11 @@ class Data:
     action: np.ndarray
     log_prob: np.ndarray
     advantage: np.ndarray
+    cost: np.ndarray
+    """Cost advantages, for losses that want both."""
 
     def __getitem__(self, rows):
-        return Data(self.obs[rows], self.action[rows], self.log_prob[rows], self.advantage[rows])
+        return Data(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 class Mlp:
@@ -60,17 +62,38 @@ class Mlp:
         z = (data.action - mean) / np.exp(log_std)
         return (-0.5 * z**2 - log_std - 0.5 * np.log(2 * np.pi)).sum(1), z, given
 
+    def outward(self, theta, data, by_mean, by_log_std):
+        """∇θ of what has these slopes [B, A] by each row's mean and log σ."""
+        _, given = self.forward(theta, data.obs)
+        grads = self.backward(theta, given, by_mean).sum(0)
+        grads[-self.actions :] = by_log_std.sum(0)
+        return grads
+
+    def weighted(self, theta, data, slope):
+        """Σ slope · ∇log π, slope [B]."""
+        _, z, _ = self.log_prob(theta, data)
+        sigma, slope = np.exp(self.layers(theta)[1]), slope[:, None]
+        return self.outward(theta, data, slope * z / sigma, slope * (z**2 - 1))
+
+    def ratio(self, theta, data):
+        return np.exp(self.log_prob(theta, data)[0] - data.log_prob)
+
     def loss(self, theta, data, clip=np.inf):
         """−E[min(ratio·A, clip(ratio)·A)] and its gradient."""
-        log_prob, z, given = self.log_prob(theta, data)
-        ratio, a = np.exp(log_prob - data.log_prob), data.advantage
+        ratio, a = self.ratio(theta, data), data.advantage
         value = -np.minimum(ratio * a, np.clip(ratio, 1 - clip, 1 + clip) * a).mean()
         flat = ((ratio > 1 + clip) & (a > 0)) | ((ratio < 1 - clip) & (a < 0))
-        slope = np.where(flat, 0.0, -ratio * a / len(a))[:, None]  # ∂L/∂log π
-        sigma = np.exp(self.layers(theta)[1])
-        grads = self.backward(theta, given, slope * z / sigma).sum(0)
-        grads[-self.actions :] = (slope * (z**2 - 1)).sum(0)
-        return value, grads
+        return value, self.weighted(theta, data, np.where(flat, 0.0, -ratio * a / len(a)))
+
+    def apart(self, theta, other, data):
+        """KL(π_θ‖π_other) of each row, and its slopes by mean and log σ of the first and of the second."""
+        (p, q), (s, t) = (
+            [self.forward(x, data.obs)[0] for x in (theta, other)],
+            [self.layers(x)[1] for x in (theta, other)],
+        )
+        shift, spread = (p - q) * np.exp(-2 * t), np.exp(2 * (s - t))
+        each = (t - s + (spread + (p - q) * shift - 1) / 2).sum(1)
+        return each, (shift, spread - 1), (-shift, 1 - spread - (p - q) * shift)
 
     def kl(self, theta, other, obs):
         """E[KL(π_θ‖π_other)]"""
@@ -102,9 +125,9 @@ class Rule:
     radius: float | None = None
     damping: float = 0.0
 
-    def ascent(self, theta, data, clip=np.inf):
+    def ascent(self, theta, data, loss=None):
         """ε, before anyone looks at the KL that it causes."""
-        _, g = self.net.loss(theta, data, clip)
+        _, g = (loss or self.net.loss)(theta, data)
         if self.rho is not None:
             return self.rho * g / np.linalg.norm(g)
         if self.radius is None:
@@ -119,10 +142,54 @@ class Rule:
             return 1.0
         return next((f for f in 0.8 ** np.arange(10) if within(f)), 0.0)
 
-    def grads(self, theta, data, clip=np.inf):
+    def grads(self, theta, data, loss=None):
         """∇L(θ + ε)"""
-        move = self.ascent(theta, data, clip)
-        return self.net.loss(theta + self.fraction(theta, data, move) * move, data, clip)[1]
+        move, loss = self.ascent(theta, data, loss), loss or self.net.loss
+        return loss(theta + self.fraction(theta, data, move) * move, data)[1]
+
+
+def clipped(net, clip):
+    """PPO's loss."""
+    return lambda theta, data: net.loss(theta, data, clip)
+
+
+def first_order(net, start, temperature, region):
+    """FOCOPS'."""
+
+    def loss(theta, data):
+        kl, (by_mean, by_log_std), _ = net.apart(theta, start, data)
+        near, gain = kl <= region, net.ratio(theta, data) * data.advantage / temperature
+        share = near[:, None] / len(kl)
+        moved = net.outward(theta, data, share * by_mean, share * by_log_std)
+        gained = net.weighted(theta, data, near * gain / len(kl))
+        return np.where(near, kl - gain, 0.0).mean(), moved - gained
+
+    return loss
+
+
+def anchored(net, start):
+    """CUP's second."""
+
+    def loss(theta, data):
+        kl, _, (by_mean, by_log_std) = net.apart(start, theta, data)
+        value, grads = net.loss(theta, data)
+        moved = net.outward(theta, data, by_mean / len(kl), by_log_std / len(kl))
+        return kl.mean() + value, moved + grads
+
+    return loss
+
+
+def penalised(net, clip, weight, excess):
+    """P3O's, for one cost."""
+
+    def loss(theta, data):
+        value, grads = net.loss(theta, data, clip)
+        costly = replace(data, advantage=-data.cost)
+        rise, cost_grads = net.loss(theta, costly, clip)
+        over = rise - data.cost.mean() + excess
+        return value + weight * max(over, 0.0), grads + weight * (over > 0) * cost_grads
+
+    return loss
 
 
 @dataclass
@@ -147,14 +214,14 @@ class Adam:
         return m / (np.sqrt(v) + 1e-8)
 
 
-def ppo(rule, theta, data, orders, *, rate, clip, stop_kl, adam, watched=slice(None)):
+def epochs(rule, loss, theta, data, orders, *, rate, stop_kl, adam, watched=slice(None)):
     """Passes over minibatches until the policy has moved `stop_kl` where it is watched.
 
     orders[epoch] are the rows of each minibatch.
     """
-    start, kl, epochs = theta, 0.0, 0
-    while epochs < len(orders) and kl <= stop_kl:
-        for rows in orders[epochs]:
-            theta = theta - rate * adam.direction(rule.grads(theta, data[rows], clip))
-        kl, epochs = rule.net.kl(start, theta, data.obs[watched]), epochs + 1
-    return theta, rule.net.kl(start, theta, data.obs), epochs
+    start, kl, passed = theta, 0.0, 0
+    while passed < len(orders) and kl <= stop_kl:
+        for rows in orders[passed]:
+            theta = theta - rate * adam.direction(rule.grads(theta, data[rows], loss))
+        kl, passed = rule.net.kl(start, theta, data.obs[watched]), passed + 1
+    return theta, rule.net.kl(start, theta, data.obs), passed

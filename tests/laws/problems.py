@@ -38,7 +38,7 @@ def samples(params, seed=1, costs=1, rows=ROWS):
     # Advantages that depend on the action, so that there is something to learn.
     reward = action[:, 0] * obs[:, 0] + 0.5 * rng.normal(size=rows)
     cost = action[:, 1:] * obs[:, 1:2] + 0.5 * rng.normal(size=(rows, costs))
-    log_prob = net.log_prob(theta, oracle.Data(obs, action, 0.0, 0.0))[0]
+    log_prob = net.log_prob(theta, oracle.Data(obs, action, 0.0, 0.0, 0.0))[0]
     advantages = (reward - reward.mean()) / reward.std(), cost - cost.mean(0)
     side = sides(rows // 10, 10).astype(float).ravel()
     return Samples(*map(jnp.asarray, (obs, action, log_prob, *advantages, side)))
@@ -62,11 +62,12 @@ def flat(tree):
 def data(samples, advantage=None):
     """The same rows for the NumPy oracle; the reward's advantage unless told."""
     advantage = samples.reward_advantage if advantage is None else advantage
-    arrays = samples.obs, samples.action, samples.log_prob, advantage
+    cost = samples.cost_advantage[:, 0]
+    arrays = samples.obs, samples.action, samples.log_prob, advantage, cost
     return oracle.Data(*(np.asarray(array, float) for array in arrays))
 
 
-def orders(rows, size, epochs):
+def orders(rows, size, epochs, key=KEY):
     """The rows of each minibatch of each epoch of PPO."""
-    keys = (jax.random.fold_in(KEY, epoch) for epoch in range(epochs))
+    keys = (jax.random.fold_in(key, epoch) for epoch in range(epochs))
     return [np.asarray(minibatches(key, rows, size)) for key in keys]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from shapo.algorithms.cpo import BOUND, FREE, RECOVERY, best_mixture
 from shapo.algorithms.cpo_as_released import released_mixture
+from shapo.rules.constrained import BOUND, FREE, RECOVERY, best_mixture
 
 DIM = 4
 

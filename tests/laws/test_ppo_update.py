@@ -47,8 +47,8 @@ def both(rule, epochs=2, stop_kl=1.0, size=ROWS):
     found = flat(moved), *memory, metrics["policy/kl"], metrics["policy/epochs"]
 
     adam = oracle.Adam(theta.size, MAX_NORM)
-    theta, kl, epochs = oracle.ppo(
-        by_hand, theta, data(rows), orders(size, SIZE, epochs), rate=RATE * REMAINING, clip=CLIP,
+    theta, kl, epochs = oracle.epochs(
+        by_hand, oracle.clipped(NET, CLIP), theta, data(rows), orders(size, SIZE, epochs), rate=RATE * REMAINING,
         stop_kl=stop_kl, adam=adam, watched=thinned(size, WATCHED if size == LARGE else 1),
     )  # fmt: skip
     return found, (theta, adam.m, adam.v, kl, epochs), adam
@@ -81,7 +81,7 @@ def test_these_worst_policies_are_shortened_or_not(rule, shortened):
     theta, batch = np.asarray(flat(params)), data(samples(params, rows=ROWS))
     rows = batch[orders(ROWS, SIZE, 1)[0][0]]
     by_hand = RULES[rule][1]
-    fraction = by_hand.fraction(theta, rows, by_hand.ascent(theta, rows, CLIP))
+    fraction = by_hand.fraction(theta, rows, by_hand.ascent(theta, rows, oracle.clipped(NET, CLIP)))
     assert (0 < fraction < 1) == shortened
 
 

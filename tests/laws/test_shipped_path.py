@@ -1,20 +1,24 @@
 """Every algorithm as shipped (optimised, single precision, solves that begin with a sketch) against dense NumPy."""
 
+import functools
 import os
 import subprocess
 import sys
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import oracle
 import pytest
 import shipped
-from problems import ACT, OBS, data, orders
-from shipped import CASES, EXPERIMENT, HIDDEN, ROWS
+from problems import ACT, KEY, OBS, data, orders, progress
+from shipped import COST, EXPERIMENT, HIDDEN, ROWS
 
-from shapo.algorithms import AsReleased
-from shapo.algorithms.cpo import Exact, Products
+from shapo.algorithms.cpo_as_released import released_mixture
+from shapo.experiment import names
+from shapo.rules.constrained import Products, honest_mixture
+from shapo.rules.doubt import Kept
 from shapo.rules.surrogates import Samples
 
 NET = oracle.Mlp(OBS, *HIDDEN, ACT)
@@ -29,19 +33,34 @@ pytestmark = pytest.mark.xdist_group("shipped")
 
 @pytest.fixture(scope="module")
 def updates(tmp_path_factory):
-    """What `shipped` found, in a process that knows nothing of the tests' flags."""
-    file = tmp_path_factory.mktemp("shipped") / "updates.npz"
-    env = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
-    env["PYTHONPATH"] = os.pathsep.join(sys.path)
-    subprocess.run([sys.executable, shipped.__file__, str(file)], check=True, env=env)
-    with np.load(file) as found:
-        return dict(found)
+    """What `shipped` found, in a process that knows nothing of the tests' flags: quick or slow ↦ arrays."""
+
+    @functools.cache
+    def found(speed):
+        file = tmp_path_factory.mktemp("shipped") / "updates.npz"
+        env = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+        env["PYTHONPATH"] = os.pathsep.join(sys.path)
+        subprocess.run([sys.executable, shipped.__file__, str(file), speed], check=True, env=env)
+        with np.load(file) as arrays:
+            return dict(arrays)
+
+    return lambda name: found("slow" if name in shipped.OWN_PROGRAM else "quick")
+
+
+def every_case(family):
+    """Of a family of algorithms; those that are programs of their own are slow."""
+    slow = [pytest.param(*case, marks=pytest.mark.slow) for case in shipped.cases("slow")]
+    every = [pytest.param(*case) for case in shipped.cases("quick")] + slow
+    return pytest.mark.parametrize(
+        ("name", "rule"), [case for case in every if case.values[0] in family]
+    )
 
 
 class Update:
     """One case: where θ went, what was said of it, and the rows it learned from."""
 
     def __init__(self, updates, name, rule):
+        updates = updates(name)
         self.start = updates["theta"].astype(float)
         self.move = updates[f"{name}/{rule}/theta"] - self.start
         prefix = f"{name}/{rule}/"
@@ -69,9 +88,11 @@ def climbed(name, update):
     if name in ("crpo", "cpo-as-released"):  # at this excess
         return update.cost
     multiplier = update.metrics.get("policy/multiplier", 0.0)
-    assert (multiplier > 0) == name.endswith(("-lagrangian", "-pid"))
-    mixed = (update.reward.advantage + multiplier * update.cost.advantage) / (1 + multiplier)
-    return replace(update.reward, advantage=mixed)
+    assert (multiplier > 0) == (name in (*names.ASCENT, *names.PID, *names.BOUNDED, "ipo"))
+    if name == "cup":  # whose multiplier is its correction's
+        return update.reward
+    mixed = update.reward.advantage + multiplier * update.cost.advantage
+    return replace(update.reward, advantage=mixed / (1 if name == "focops" else 1 + multiplier))
 
 
 def trust_region(name, update):
@@ -86,11 +107,26 @@ def constrained(name, update):
     noise = lambda rows: replace(rows, advantage=update.side * rows.advantage)
     disagreed = [NET.loss(update.start, noise(rows))[1] for rows in (update.reward, update.cost)]
     z = np.linalg.solve(update.fisher, disagreed[1])
-    subproblem = AsReleased() if name == "cpo-as-released" else Exact()
-    products = g @ x, g @ y, b @ y, g @ y - disagreed[0] @ z, b @ y - disagreed[1] @ z
+    numbers = g @ x, g @ y, b @ y, g @ y - disagreed[0] @ z, b @ y - disagreed[1] @ z
+    products = Products(*map(jnp.asarray, numbers))
     excess = jnp.asarray(update.metrics["policy/excess"], float)
-    found = subproblem.mixture(Products(*map(jnp.asarray, products)), excess, REGION)
+    if name == "cpo-as-released":
+        found = released_mixture(*products[:3], excess, REGION)
+    else:
+        counted = Kept.unknown().seen(products).counted(products)  # this is the first batch
+        found = honest_mixture(counted, excess, REGION)
     return -(float(found.reward) * x + float(found.cost) * y)
+
+
+def projected(name, update):
+    """PCPO's step, before its line search; at this excess it is as long as the trust region lets it."""
+    (g, x), (b, y) = update.natural(update.reward), update.natural(update.cost)
+    up = -np.sqrt(2 * REGION / (g @ x)) * x
+    wanted = (b @ up + float(update.metrics["policy/excess"])) / (b @ y)
+    return up - min(max(wanted, 0.0), np.sqrt(2 * REGION / (b @ y))) * y
+
+
+STEPS = {"cpo": constrained, "cpo-as-released": constrained, "pcpo": projected}
 
 
 def close(move, expected, angle):
@@ -99,31 +135,53 @@ def close(move, expected, angle):
     np.testing.assert_allclose(np.linalg.norm(move), np.linalg.norm(expected), rtol=0.01)
 
 
-@pytest.mark.parametrize(("name", "rule"), [case for case in CASES if "ppo" not in case[0]])
+@every_case(names.TRUST_REGION)
 def test_a_step_in_a_trust_region(updates, name, rule):
     update = Update(updates, name, rule)
     metrics = update.metrics
-    step = (constrained if name.startswith("cpo") else trust_region)(name, update)
+    step = STEPS.get(name, trust_region)(name, update)
     close(update.move, metrics["policy/fraction"] * step, 0.005)
     kl = NET.kl(update.start, update.start + update.move, update.reward.obs)
     assert 0 < kl <= REGION * (1 + 1e-5)
     np.testing.assert_allclose(metrics["policy/kl"], kl, rtol=1e-4)
-    assert update.rise(climbed(name, update)) < 0
-    assert (
-        metrics["policy/cg_iterations"] <= 3
-    )  # the sketch was there: on its own the whole needs more
+    assert update.rise(update.cost if name == "pcpo" else climbed(name, update)) < 0
+    # The sketch was there: on its own the whole needs more.
+    assert metrics["policy/cg_iterations"] <= 3
 
 
-@pytest.mark.parametrize(("name", "rule"), [case for case in CASES if "ppo" in case[0]])
+def losses(name, update):
+    """What the epochs minimise."""
+    match name:
+        case "focops":
+            temperature, region = EXPERIMENT.focops_temperature, EXPERIMENT.ppo_stop_kl
+            return oracle.first_order(NET, update.start, temperature, region)
+        case "p3o":
+            excess = (COST - EXPERIMENT.cost_limit[0]) / float(progress().episode_length)
+            weight = EXPERIMENT.p3o_weight
+            return oracle.penalised(NET, EXPERIMENT.ppo_clip, weight, excess)
+    return oracle.clipped(NET, EXPERIMENT.ppo_clip)
+
+
+@every_case(names.EPOCHS)
 def test_epochs_of_minibatches(updates, name, rule):
     update = Update(updates, name, rule)
-    rows = climbed(name, update)
-    theta, kl, epochs = oracle.ppo(
-        update.rule, update.start, rows, orders(ROWS, EXPERIMENT.ppo_minibatch, EXPERIMENT.ppo_epochs),
-        rate=EXPERIMENT.ppo_rate, clip=EXPERIMENT.ppo_clip, stop_kl=EXPERIMENT.ppo_stop_kl,
-        adam=oracle.Adam(update.start.size, max_norm=40.0),
-    )  # fmt: skip
-    close(update.move, theta - update.start, 0.001)
-    assert update.metrics["policy/epochs"] == epochs == EXPERIMENT.ppo_epochs
+    rows, start = climbed(name, update), update.start
+
+    def epochs(loss, theta, rows, key=KEY):
+        return oracle.epochs(
+            update.rule, loss, theta, rows, orders(ROWS, EXPERIMENT.ppo_minibatch, EXPERIMENT.ppo_epochs, key),
+            rate=EXPERIMENT.ppo_rate, stop_kl=EXPERIMENT.ppo_stop_kl, adam=oracle.Adam(start.size, max_norm=40.0),
+        )  # fmt: skip
+
+    theta, kl, passed = epochs(losses(name, update), start, rows)
+    assert update.metrics["policy/epochs"] == passed == EXPERIMENT.ppo_epochs
+    if name == "cup":
+        price = update.metrics["policy/multiplier"] * (1 - 0.99 * 0.95) / (1 - 0.99)
+        cheaper = replace(rows, advantage=price * update.cost.advantage)
+        loss, key = oracle.anchored(NET, theta), jax.random.fold_in(KEY, 1)
+        theta, back, _ = epochs(loss, theta, cheaper, key)
+        np.testing.assert_allclose(update.metrics["correction/kl"], back, rtol=0.01)
+        kl = NET.kl(start, theta, rows.obs)
+    close(update.move, theta - start, 0.001)
     np.testing.assert_allclose(update.metrics["policy/kl"], kl, rtol=0.01)
     assert update.rise(rows) < 0

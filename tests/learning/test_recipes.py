@@ -7,6 +7,7 @@ from own_rules import LookAhead
 
 from shapo.algorithms import trpo
 from shapo.envs.saute import Budget
+from shapo.envs.simmer import SimmeringBudget
 from shapo.experiment import Algo, Experiment, GradientRule, names
 from shapo.experiment.choices import Kind, kinds
 from shapo.experiment.extensions import IN_ALGO, Recorded
@@ -33,18 +34,23 @@ def test_a_choice_changes_what_is_built_exactly_where_it_is_not_idle():
         for name, kind in kinds(Experiment).items():
             # PPO has a Fisher matrix at hand whatever the rule is, and the window is the ledger's.
             unseen = name == "episode_window" or (
-                name == "damping_per_dim" and algo in names.CLIPPED
+                name == "damping_per_dim" and algo in names.EPOCHS
             )
             if kind.conditions and not unseen:
                 other = base.replace(**{name: another(getattr(base, name), kind)})
                 assert (built(base) != built(other)) == (name not in base.idle()), (name, base)
 
 
-def test_only_saute_wants_an_environment_of_its_own_and_a_budget_for_each_cost():
+def test_only_saute_and_simmer_want_an_environment_of_its_own_and_a_budget_for_each_cost():
     for algo in Algo.__args__:
         limits = (3.0, 4.0) if algo in names.SAUTE else (3.0,)
         wanted = recipes.algorithm(Experiment(algo=algo, cost_limit=limits), 2).environment
-        assert wanted == (Budget(limits, 0.9999, -0.2) if algo in names.SAUTE else None)
+        expected = {
+            "saute": Budget(limits, 0.9999, -0.2),
+            "ppo-saute": Budget(limits, 0.9999, -0.2),
+            "simmer": SimmeringBudget(limits, 0.9999, -0.2, 0.1, 0.05, 0.005),
+        }
+        assert wanted == expected.get(algo)
 
 
 class TestYourOwn:

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from shapo.rules.epochs import ClippedEpochs
+from shapo.rules.epochs import Epochs
 from shapo.rules.gradients import Sam, Shapo
 from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha, autocorrelation_time, implied_alpha
 from shapo.rules.steps import TrustRegion
@@ -62,7 +62,7 @@ def test_autocorrelation_time_of_a_constant_is_finite():
         (lambda: EffectiveAlpha(0.0), "EffectiveAlpha(alpha=0.0)"),
         (lambda: Decay(-1.0), "Decay(radius=-1.0)"),
         (lambda: TrustRegion(0.0), "TrustRegion(radius=0.0)"),
-        (lambda: ClippedEpochs(stop_kl=-1.0), "ClippedEpochs(stop_kl=-1.0)"),
+        (lambda: Epochs(stop_kl=-1.0), "Epochs(stop_kl=-1.0)"),
     ],
 )
 def test_bad_numbers_are_named(make, culprit):

@@ -11,13 +11,14 @@ belongs to is a mean per step, so the excess must be one too. The minimum is one
 
 A gradient estimated from a batch promises more than it keeps: part of b is noise, and along that part the cost falls in
 this batch only. Two halves of the batch have noise of their own, so what they disagree about tells how much of a
-promise is noise, and only the rest counts towards the constraint (`Products`).
+promise is noise, and only the rest counts towards the constraint (`Products`, `Kept`). The cost that is compared with
+the limit is noisy, too, and is therefore aimed a little below it (`Margin`).
 
 SHAPO measures g and b each at its own worst policy nearby: the one of lowest reward, the one of highest cost.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +26,8 @@ from jax import Array
 
 from shapo.envs.protocol import Wrapper
 from shapo.rules import trees
+from shapo.rules.constrained import Mixture, Products, honest_mixture
+from shapo.rules.doubt import Kept, Margin
 from shapo.rules.geometry import backtrack
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
@@ -35,114 +38,71 @@ from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
 from shapo.types import Progress
 from shapo.words import BadInput
 
-RECOVERY, FREE, BOUND = 0, 1, 2
-LEAST_KEPT = 0.01
-"""Of a promise made along F⁻¹b at least so much counts, lest an estimate that is all noise has no direction at all."""
 NOISE_TOLERANCE = 0.1
 """Relative residual of the solve for the noise: only its size is wanted."""
 
 
-class Mixture(NamedTuple):
-    """A step x = −(reward · F⁻¹g + cost · F⁻¹b)."""
+class Solution(NamedTuple):
+    """The step that a subproblem found."""
 
-    reward: Array
-    cost: Array
-    case: Array
-    """RECOVERY, FREE or BOUND."""
-
-
-def best_mixture(q: Array, r: Array, s: Array, excess: Array, radius: Array | float) -> Mixture:
-    """The minimum of gᵀx over bᵀx + excess ≤ 0 and ½ xᵀFx ≤ radius, from q = gᵀF⁻¹g, r = gᵀF⁻¹b, s = bᵀF⁻¹b.
-
-    In the plane bᵀx = −c, x = −(c/s) F⁻¹b + y with bᵀy = 0, where y is the steepest descent that the rest of the
-    trust region, δ − c²/2s, allows.
-    """
-    tiny = jnp.finfo(q.dtype).tiny
-    q, s = jnp.maximum(q, tiny), jnp.maximum(s, tiny)
-    free = jnp.sqrt(2 * radius / q)
-    meets = excess - free * r <= 0  # bᵀx + c at the TRPO step
-    room = 2 * radius - excess**2 / s
-    across = jnp.maximum(q - r**2 / s, tiny)  # gᵀF⁻¹g within the plane
-    along = jnp.sqrt(jnp.maximum(room, 0.0) / across)
-    hopeless = (excess > 0) & (room < 0)
-    zero = jnp.zeros_like(q)
-    case = jnp.select([hopeless, meets], [RECOVERY, FREE], BOUND)
-    return Mixture(
-        reward=jnp.select([hopeless, meets], [zero, free], along),
-        cost=jnp.select(
-            [hopeless, meets], [jnp.sqrt(2 * radius / s), zero], excess / s - along * r / s
-        ),
-        case=case,
-    )
-
-
-class Products(NamedTuple):
-    """Inner products of the two gradients in the metric F⁻¹, and what of them is not noise.
-
-    With b₁ and b₂ the gradients of the two halves of a batch, b = (b₁ + b₂)/2 and e = (b₁ − b₂)/2, the promise
-    bᵀF⁻¹b counts its own noise as progress. b₁ᵀF⁻¹b₂ does not, as the halves' noises have nothing in common:
-    b₁ᵀF⁻¹b₂ = bᵀF⁻¹b − eᵀF⁻¹e. Likewise for gᵀF⁻¹b.
-    """
-
-    q: Array
-    """gᵀF⁻¹g"""
-    r: Array
-    """gᵀF⁻¹b"""
-    s: Array
-    """bᵀF⁻¹b"""
-    kept_r: Array
-    """How much the true cost falls per unit of F⁻¹g."""
-    kept_s: Array
-    """How much the true cost falls per unit of F⁻¹b."""
-
-
-def honest_mixture(products: Products, excess: Array, radius: Array | float) -> Mixture:
-    """The best step x = −(a F⁻¹g + β F⁻¹b) whose *kept* promise, a·kept_r + β·kept_s, covers the excess.
-
-    The trust region is ½ zᵀKz ≤ radius with z = (a, β) and K = [[q, r], [r, s]], the reward falls by (q, r)·z, and the
-    cost by h·z with h = (kept_r, kept_s): again a linear aim and a linear constraint in an ellipse, so `best_mixture`
-    answers it, with K⁻¹h in the place of F⁻¹b.
-    """
-    tiny = jnp.finfo(products.q.dtype).tiny
-    q, r, s, kept_r, kept_s = products._replace(
-        q=jnp.maximum(products.q, tiny), s=jnp.maximum(products.s, tiny)
-    )
-    kept_s = jnp.maximum(kept_s, LEAST_KEPT * s)
-    area = jnp.maximum(q * s - r**2, jnp.finfo(q.dtype).eps * q * s)
-    towards = (s * kept_r - r * kept_s) / area, (q * kept_s - r * kept_r) / area  # K⁻¹h
-    reach = kept_r * towards[0] + kept_s * towards[1]
-    found = best_mixture(q, kept_r, reach, excess, radius)
-    hopeless = found.case == RECOVERY
-    return Mixture(
-        jnp.where(hopeless, 0.0, found.reward + found.cost * towards[0]),
-        jnp.where(hopeless, jnp.sqrt(2 * radius / s), found.cost * towards[1]),
-        found.case,
-    )
+    mixture: Mixture
+    excess: Array
+    """How far the cost is above where it is aimed, in the unit of the cost loss."""
+    metrics: Metrics
 
 
 class Subproblem(Protocol):
     """How the constrained step is posed and solved."""
 
-    def per_step(self, excess: Array, progress: Progress) -> Array:
-        """The excess of an episode's cost, in the unit of the cost loss."""
+    def init(self) -> Any:
+        """What it remembers before the first batch."""
         ...
 
-    def mixture(self, products: Products, excess: Array, radius: Array | float) -> Mixture:
+    def solve(
+        self,
+        state: Any,
+        products: Products,
+        progress: Progress,
+        limit: float,
+        radius: Array | float,
+    ) -> tuple[Any, Solution]:
         """How to combine the two natural gradients."""
         ...
 
 
+class Known(NamedTuple):
+    """What the batches so far tell about the noise in gradient and cost."""
+
+    kept: Kept
+    margin: Margin
+
+
 @dataclass(frozen=True)
 class Exact:
-    """The excess per step, and the true optimum of what the batch can honestly promise."""
+    """The excess per step, and the true optimum of what can honestly be promised."""
 
-    def per_step(self, excess: Array, progress: Progress) -> Array:
-        """Divided by the episode's length."""
-        return excess / progress.episode_length
+    def init(self) -> Known:
+        """Nothing is known."""
+        return Known(Kept.unknown(), Margin.unknown())
 
-    def mixture(self, products: Products, excess: Array, radius: Array | float) -> Mixture:
+    def solve(
+        self,
+        state: Known,
+        products: Products,
+        progress: Progress,
+        limit: float,
+        radius: Array | float,
+    ) -> tuple[Known, Solution]:
         """`honest_mixture`."""
-        return honest_mixture(products, excess, radius)
+        (cost,) = jnp.asarray(progress.episode_cost)
+        state = Known(state.kept.seen(products), state.margin.seen(cost, limit))
+        counted, aim = state.kept.counted(products), state.margin.below(limit)
+        excess = (cost - aim) / progress.episode_length
+        metrics = {
+            "kept": counted.kept_s / jnp.maximum(counted.s, jnp.finfo(counted.s.dtype).tiny),
+            "aim": aim,
+        }
+        return state, Solution(honest_mixture(counted, excess, radius), excess, metrics)
 
 
 class Candidate(NamedTuple):
@@ -169,13 +129,13 @@ class Cpo:
     def __post_init__(self):
         check_number(self.radius, "Cpo(radius={})", positive=True)
 
-    def init(self, params: Policy) -> tuple[()]:
-        """Nothing to remember."""
-        return ()
+    def init(self, params: Policy) -> Any:
+        """What the subproblem remembers."""
+        return self.subproblem.init()
 
     def update(
-        self, params: Policy, state: tuple[()], samples: Samples, progress: Progress, key: Array
-    ) -> tuple[Policy, tuple[()], Metrics]:
+        self, params: Policy, state: Any, samples: Samples, progress: Progress, key: Array
+    ) -> tuple[Policy, Any, Metrics]:
         """One constrained natural-gradient step."""
         radius, behaviour = now(self.radius, progress), policy_behaviour(samples.obs)
         reward_loss = surrogate(samples, samples.reward_advantage)
@@ -186,8 +146,6 @@ class Cpo:
         natural_reward = metric.solve(reward.grads, reward.natural)
         natural_cost = metric.solve(cost.grads, cost.natural)
 
-        (episode_cost,) = jnp.asarray(progress.episode_cost)
-        excess = self.subproblem.per_step(episode_cost - self.cost_limit, progress)
         reward_noise, cost_noise = (
             jax.grad(surrogate(samples, samples.side * advantage))(params)
             for advantage in (samples.reward_advantage, -samples.cost_advantage[:, 0])
@@ -201,7 +159,9 @@ class Cpo:
             r - trees.dot(reward_noise, natural_noise.x),
             s - trees.dot(cost_noise, natural_noise.x),
         )
-        mixture = self.subproblem.mixture(products, excess, radius)
+        state, (mixture, excess, about) = self.subproblem.solve(
+            state, products, progress, self.cost_limit, radius
+        )
         x = trees.add(trees.scale(-mixture.reward, natural_reward.x), natural_cost.x, -mixture.cost)
 
         here = behaviour.outputs(params)
@@ -227,10 +187,10 @@ class Cpo:
             "policy/cg_iterations": natural_reward.iterations,
             "policy/case": mixture.case,
             "policy/excess": excess,
-            "policy/kept": products.kept_s / jnp.maximum(s, jnp.finfo(s.dtype).tiny),
         }
-        found = named("gradient", reward.metrics) | named("gradient_cost", cost.metrics)
-        return moved.params, state, metrics | found
+        metrics |= named("policy", about)
+        metrics |= named("gradient", reward.metrics) | named("gradient_cost", cost.metrics)
+        return moved.params, state, metrics
 
 
 def cpo(

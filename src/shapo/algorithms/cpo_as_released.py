@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 from jax import Array
 
-from shapo.algorithms.cpo import BOUND, FREE, RECOVERY, Mixture, Products
+from shapo.algorithms.cpo import Solution
+from shapo.rules.constrained import BOUND, FREE, RECOVERY, Mixture, Products
 from shapo.types import Progress
 
 
@@ -48,12 +49,22 @@ def released_mixture(q: Array, r: Array, s: Array, excess: Array, radius: Array 
 
 @dataclass(frozen=True)
 class AsReleased:
-    """The published excess and dual."""
+    """The published excess, per episode after all, and the published dual."""
 
-    def per_step(self, excess: Array, progress: Progress) -> Array:
-        """Per episode after all."""
-        return excess
+    def init(self) -> tuple[()]:
+        """Nothing to remember."""
+        return ()
 
-    def mixture(self, products: Products, excess: Array, radius: Array | float) -> Mixture:
+    def solve(
+        self,
+        state: tuple[()],
+        products: Products,
+        progress: Progress,
+        limit: float,
+        radius: Array | float,
+    ) -> tuple[tuple[()], Solution]:
         """`released_mixture`."""
-        return released_mixture(products.q, products.r, products.s, excess, radius)
+        (cost,) = jnp.asarray(progress.episode_cost)
+        excess = cost - limit
+        mixture = released_mixture(products.q, products.r, products.s, excess, radius)
+        return state, Solution(mixture, excess, {})

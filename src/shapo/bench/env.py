@@ -39,6 +39,8 @@ def measure(
     physics is the task's full model under random controls, begun anew as often as the environment's
     episodes end.
     """
+    if not seconds > 0:
+        raise BadInput(f"seconds is {seconds:g}; it must be above 0")
     env = envs.make(id, num_envs, seed)
     act = _policy(env, policy, seed)
     obs = env.reset(seed)

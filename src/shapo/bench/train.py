@@ -44,6 +44,7 @@ def measure_training(experiment: Experiment, iterations: int) -> dict[str, objec
             experiment,
             Path(folder) / "run",
             watch=lambda row: seen.append(time.perf_counter() - begin),
+            quiet=True,
         )
         columns = run.history.columns
     spent = float(columns["time/seconds"][-1] - columns["time/seconds"][SETTLING - 1])

@@ -1,6 +1,5 @@
 """The command `shapo`. Bad input ends with one line and exit code 2, a failed run with one line and exit code 1."""
 
-import importlib
 import io
 import os
 import signal
@@ -8,34 +7,17 @@ import sys
 import warnings
 from collections.abc import Sequence
 
+from shapo.cli.commands import COMMANDS, module_of, parser_of
 from shapo.cli.parsing import Parser
 from shapo.words import BadInput, nearest, printable
 
-COMMANDS = {
-    "train": "train a policy",
-    "compare": "train with and without SHAPO, over seeds, and show the difference",
-    "sweep": "run a grid of experiments; what is unfinished is resumed",
-    "tune": "search for good values of SHAPO's two numbers",
-    "figure": "draw a figure or table of the paper",
-    "study": "what our own runs say about the paper's claims",
-    "runs": "list the runs there are, and verify their files",
-    "report": "one HTML page about any number of runs",
-    "archive": "put many finished runs into one small file, to publish and redraw",
-    "evaluate": "measure a trained policy",
-    "play": "film a trained policy",
-    "export": "write a trained policy as ONNX, for use elsewhere",
-    "bench": "measure speed: environments or whole training",
-    "envs": "list the environments",
-    "algos": "list the algorithms and gradient rules",
-    "completion": "teach your shell to complete commands, options and names",
-}
 EXAMPLES = """\
 start here:
   shapo train --env SafetyPointGoal1-v0 --algo trpo-pid --gradient shapo
   shapo compare --env SafetyPointGoal1-v0 --steps 1e6 --seeds 2
   shapo evaluate runs/SafetyPointGoal1-v0-trpo-pid-shapo-seed0
 
-`shapo COMMAND --help` explains a command with examples. --debug shows where an error came from.
+`shapo COMMAND --help` explains a command with examples.
 """
 
 
@@ -65,11 +47,8 @@ def dispatch(words: list[str]) -> None:
     """Run one command; what goes wrong is raised."""
     name = words[0] if words else "--help"
     if name in COMMANDS:
-        command = importlib.import_module(f"shapo.cli.commands.{name}")
-        about = f"shapo {name} [options]: {COMMANDS[name]}"
-        parser = Parser(prog=f"shapo {name}", usage=about, description=command.EXAMPLES)
-        command.describe(parser)
-        command.run(parser.parse_args(words[1:]))
+        options = parser_of(name).parse_args(words[1:])
+        module_of(name).run(options)
     else:
         _no_command(name)
 
@@ -77,6 +56,7 @@ def dispatch(words: list[str]) -> None:
 def _no_command(name: str) -> None:
     parser = Parser(prog="shapo", epilog=EXAMPLES, description="Safe reinforcement learning, fast.")
     parser.add_argument("--version", action="store_true", help="print the version")
+    parser.add_argument("--debug", action="store_true", help="show where an error came from")
     listing = parser.add_argument_group("commands")
     for command, about in COMMANDS.items():
         listing.add_argument(command, nargs="?", help=about)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from shapo.experiment import Experiment
 from shapo.experiment.choices import OWN, Kind, kinds
+from shapo.experiment.experiment import SECTIONS
 from shapo.words import nearest, real_number, whole_number
 
 
@@ -59,14 +60,17 @@ def one_of(choices: Sequence[str]) -> Callable[[str], str]:
 def add_experiment_options(parser: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:
     """One option for each field of `Experiment`. What is not given is as published."""
     about, usual = field_docs(Experiment), Experiment()
+    section: Any = parser
     for name, kind in kinds(Experiment).items():
+        if name in SECTIONS:
+            section = parser.add_argument_group(SECTIONS[name])
         if name in without:
             continue
         words = (*kind.words, OWN) if kind.extensible and kind.words else kind.words
-        parser.add_argument(
+        section.add_argument(
             f"--{name.replace('_', '-')}",
             type=_reader(name, kind),
-            nargs="+" if kind.several else None,
+            **{"nargs": "+", "action": "extend"} if kind.several else {},
             metavar="{" + ",".join(words) + "}" if words else kind.item.__name__.upper(),
             help=f"{about[name]} [{_shown(getattr(usual, name))}]".replace("%", "%%"),
         )

@@ -1,6 +1,10 @@
-"""What a trained policy is tried on: its own environment, or the one that the user names."""
+"""What a trained policy is tried on, its own environment or the one that the user names; and what to try."""
+
+from pathlib import Path
 
 from shapo.cli.parsing import Parser
+from shapo.experiment import Experiment
+from shapo.experiment.extensions import as_options
 
 
 def add_environment_options(parser: Parser) -> None:
@@ -10,3 +14,11 @@ def add_environment_options(parser: Parser) -> None:
             f"--{name}", default=None, metavar="NAME",
             help=f"the {what}, where the run was trained with one of your own (module:factory)",
         )  # fmt: skip
+
+
+def what_next(folder: Path, experiment: Experiment) -> str:
+    """The commands that show what a finished run has learned, a line each."""
+    task = {"env": experiment.env, "cost": experiment.cost}
+    own = "".join(f" {option}" for option in as_options(task))
+    commands = (f"evaluate {folder}{own}", f"play {folder}{own}", f"report {folder}")
+    return "next: " + "\n      ".join(f"shapo {command}" for command in commands)

@@ -67,9 +67,10 @@ def canonical(id: str) -> str:
 
 def _nearest(id: str) -> str:
     theirs = [name for name in gymnasium.registry if not name.startswith("shapo/")]
-    lowered = {name.lower(): name for name in (*theirs, *IDS)}
-    found = difflib.get_close_matches(id.lower(), lowered, n=1, cutoff=0.5)
-    return f": did you mean {lowered[found[0]]}?" if found else ""
+    unversioned = lambda name: name.lower().rpartition("-v")[0] or name.lower()
+    known = {unversioned(name): name for name in (*theirs, *IDS)}
+    found = difflib.get_close_matches(unversioned(id), known, n=1)
+    return f": did you mean {known[found[0]]}?" if found else ""
 
 
 def _from_factory(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
@@ -33,12 +33,50 @@ class Budget:
         return Saute(env, self.budget, self.discount, self.unsafe_reward)
 
 
+class Opening(Protocol):
+    """A rule for how much of its budget an episode begins with. Its state is arrays with a row per environment."""
+
+    def init(self, envs: int, costs: int) -> dict[str, NDArray]:
+        """The state before the first episodes."""
+        ...
+
+    def share(self, state: Mapping[str, NDArray]) -> NDArray[np.float64] | float:
+        """[n, C] from 0 to 1, for the episodes that begin now."""
+        ...
+
+    def after(
+        self, state: Mapping[str, NDArray], spent: NDArray[np.float64], ended: NDArray[np.bool_]
+    ) -> dict[str, NDArray]:
+        """The state after a step that spent so much of the budgets, [n, C], and ended some episodes, [n]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Every episode begins with the whole budget."""
+
+    def init(self, envs: int, costs: int) -> dict[str, NDArray]:
+        """Nothing to remember."""
+        return {}
+
+    def share(self, state: Mapping[str, NDArray]) -> float:
+        """1."""
+        return 1.0
+
+    def after(
+        self, state: Mapping[str, NDArray], spent: NDArray[np.float64], ended: NDArray[np.bool_]
+    ) -> dict[str, NDArray]:
+        """Nothing to learn."""
+        return {}
+
+
 class Saute:
     """An environment whose observation ends with what is left of the budget, z, from 1 down.
 
     Each step z <- (z - cost / d) / discount; where it is not positive, the reward is `unsafe_reward`
     and `Step.task_reward` still tells what the task paid. Several costs need several budgets, and
-    each has its z. With an infinite budget z stays 1.
+    each has its z. With an infinite budget z stays 1. An episode begins with the whole budget, z = 1, or with
+    what `opening` says.
     """
 
     def __init__(
@@ -47,6 +85,7 @@ class Saute:
         budget: float | Sequence[float],
         discount: float = 0.999,
         unsafe_reward: float = -1.0,
+        opening: Opening = Whole(),
     ) -> None:
         budgets = np.atleast_1d(np.asarray(budget, np.float64))
         if budgets.shape != (env.num_costs,):
@@ -55,8 +94,8 @@ class Saute:
             )
         if not (budgets > 0).all():
             raise BadInput(
-                f"Saute: the budget must be positive, got {budget}; "
-                "to forbid any cost at all, use a budget below one cost"
+                f"Saute: the budget, which is cost_limit, must be positive, got {budgets.min():g}; "
+                "to forbid any cost at all, choose less than a single cost: --cost-limit 0.5"
             )
         if not 0 < discount <= 1:
             raise BadInput(f"Saute: the discount must lie in (0, 1], got {discount}")
@@ -75,12 +114,15 @@ class Saute:
         self.unsafe_reward = unsafe_reward
         self._scale = np.array([step_budget(b, discount, env.horizon) for b in budgets])
         self._discount = np.where(np.isinf(budgets), 1.0, discount)
+        self._budgets, self._opening = budgets, opening
         self._left = np.ones((env.num_envs, env.num_costs))
+        self._memory = opening.init(env.num_envs, env.num_costs)
 
     def reset(self, seed: int) -> NDArray[np.float64]:
-        """Begin new episodes with the whole budget."""
+        """Begin new episodes with new budgets."""
         obs = self.env.reset(seed)
-        self._left[:] = 1.0
+        self._memory = self._opening.init(*self._left.shape)
+        self._left[:] = self._opening.share(self._memory)
         return self._append(obs, self._left)
 
     def step(self, action: NDArray) -> Step:
@@ -89,7 +131,8 @@ class Saute:
         cost = step.cost.reshape(self._left.shape)
         left = (self._left - cost / self._scale) / self._discount
         ended = step.terminated | step.truncated
-        self._left = np.where(ended[:, None], 1.0, left)
+        self._memory = self._opening.after(self._memory, cost / self._budgets, ended)
+        self._left = np.where(ended[:, None], self._opening.share(self._memory), left)
         task_reward = step.reward if step.task_reward is None else step.task_reward
         return step._replace(
             obs=self._append(step.obs, self._left),
@@ -100,12 +143,14 @@ class Saute:
 
     def get_state(self) -> dict[str, NDArray]:
         """The wrapped environment's state and the remaining budgets."""
-        return {**self.env.get_state(), "saute_left": self._left.copy()}
+        return {**self.env.get_state(), "saute_left": self._left.copy(), **self._memory}
 
     def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
         """Continue from `get_state()`'s answer."""
-        checked_state(self.id, self.num_envs, state, ("saute_left",))
-        obs = self.env.set_state({k: v for k, v in state.items() if k != "saute_left"})
+        own = ("saute_left", *self._memory)
+        checked_state(self.id, self.num_envs, state, own)
+        obs = self.env.set_state({k: v for k, v in state.items() if k not in own})
+        self._memory = {name: np.array(state[name]) for name in self._memory}
         self._left = np.array(state["saute_left"])
         return self._append(obs, self._left)
 

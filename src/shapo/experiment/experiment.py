@@ -12,7 +12,10 @@ from typing import Annotated, Any
 from shapo.experiment.choices import OWN, OnlyWith, Range, kinds
 from shapo.experiment.names import (
     ASCENT,
+    BOUNDED,
     CLIPPED,
+    EPOCHS,
+    PID,
     SAUTE,
     SEES_EPISODE_COST,
     TRUST_REGION,
@@ -20,6 +23,7 @@ from shapo.experiment.names import (
     CostSignal,
     CriticRule,
     GradientRule,
+    Projection,
     Schedule,
     canonical,
 )
@@ -35,10 +39,27 @@ NotNegative = Range(0)
 Share = Range(0, 1)
 Count = Annotated[int, Range(1)]
 
+SECTIONS = {
+    "env": "what is trained",
+    "num_envs": "how experience is collected",
+    "radius_per_dim": "trust region (all but the PPO family)",
+    "schedule": "pessimism of actor and critics (gradient shapo or sam)",
+    "multiplier_init": "constraint",
+    "saute_discount": "Sauté",
+    "ppo_rate": "PPO family",
+    "discount": "advantages, networks and critics",
+}
+"""What the choices of an experiment are about, each section under the name of its first."""
+
 TrustRegionOnly = OnlyWith(algo=TRUST_REGION)
-PpoOnly = OnlyWith(algo=CLIPPED)
-PidOnly = OnlyWith(algo=("trpo-pid",))
+PpoOnly = OnlyWith(algo=EPOCHS)
+PidOnly = OnlyWith(algo=PID)
 CrpoOnly = OnlyWith(algo=("crpo",))
+PcpoOnly = OnlyWith(algo=("pcpo",))
+IpoOnly = OnlyWith(algo=("ipo",))
+P3oOnly = OnlyWith(algo=("p3o",))
+FocopsOnly = OnlyWith(algo=("focops",))
+SimmerOnly = OnlyWith(algo=("simmer",))
 SauteOnly = OnlyWith(algo=SAUTE)
 ShapoOnly = OnlyWith(gradient=("shapo",))
 
@@ -55,7 +76,7 @@ class Experiment:
     """Where the actor's slope is measured: here (plain), at the worst parameters nearby (sam, that is E-SAM), or at the
     worst policy nearby (shapo); or module:factory of your own."""
     critic_gradient: CriticRule | str = PUBLISHED
-    """Likewise for the critics; sam with the gradient rule shapo, as in the paper."""
+    """Likewise for the critics; --gradient shapo sets it to sam, as in the paper, unless you say otherwise."""
     seed: Annotated[int, Range(0, 1_000_000_000)] = 0
     """Decides everything random."""
     steps: Count = PUBLISHED
@@ -78,7 +99,7 @@ class Experiment:
     damping_per_dim: Annotated[
         float,
         NotNegative,
-        OnlyWith(algo=(*TRUST_REGION, *CLIPPED)),
+        OnlyWith(algo=(*TRUST_REGION, *EPOCHS)),
         OnlyWith(algo=TRUST_REGION, gradient=("shapo", OWN)),
     ] = 0.1
     """Added to the Fisher matrix, per action dimension."""
@@ -107,28 +128,45 @@ class Experiment:
     rho_critic: Annotated[float, NotNegative, OnlyWith(critic_gradient=("sam",))] = 0.01
     """Radius in parameter space of the SAM critics."""
 
-    multiplier_init: Annotated[float, NotNegative, OnlyWith(algo=(*ASCENT, "trpo-pid"))] = 0.001
+    multiplier_init: Annotated[float, NotNegative, OnlyWith(algo=(*ASCENT, *PID, *BOUNDED))] = 0.001
     """First Lagrange multiplier; for PID, the first integral term."""
-    multiplier_rate: Annotated[float, NotNegative, OnlyWith(algo=ASCENT)] = 0.035
-    """Adam's learning rate for the multiplier (trpo-lagrangian, ppo-lagrangian)."""
+    multiplier_rate: Annotated[float, NotNegative, OnlyWith(algo=(*ASCENT, *BOUNDED))] = PUBLISHED
+    """Learning rate of the multiplier: Adam's (trpo-lagrangian, rcpo, ppo-lagrangian), or plain (focops, cup)."""
+    multiplier_max: Annotated[float, Positive, OnlyWith(algo=(*BOUNDED, "ipo"))] = PUBLISHED
+    """The multiplier is never above this (focops, cup, ipo)."""
     pid_kp: Annotated[float, NotNegative, PidOnly] = 0.1
-    """Proportional gain (trpo-pid)."""
+    """Proportional gain (trpo-pid, ppo-pid)."""
     pid_ki: Annotated[float, NotNegative, PidOnly] = 0.01
-    """Integral gain (trpo-pid)."""
+    """Integral gain (trpo-pid, ppo-pid)."""
     pid_kd: Annotated[float, NotNegative, PidOnly] = 0.01
-    """Derivative gain (trpo-pid)."""
+    """Derivative gain (trpo-pid, ppo-pid)."""
     crpo_tolerance: Annotated[float, NotNegative, CrpoOnly] = 0.0
     """Cost is reduced only where it exceeds the limit by this (crpo)."""
 
+    pcpo_projection: Annotated[Projection, PcpoOnly] = "kl"
+    """What is near when a step is projected: a similar policy (kl) or similar parameters (l2) (pcpo)."""
+    ipo_sharpness: Annotated[float, Positive, IpoOnly] = 20.0
+    """The barrier before the limit is log(limit - cost) divided by this (ipo)."""
+    p3o_weight: Annotated[float, NotNegative, P3oOnly] = 20.0
+    """Price of expected cost above the limit (p3o)."""
+    focops_temperature: Annotated[float, Positive, FocopsOnly] = 1.5
+    """How far the best policy nearby is from the current one: less is further (focops)."""
+
     saute_discount: Annotated[float, Range(0, 1, open="low"), SauteOnly] = PUBLISHED
-    """Discount of the remaining safety budget (saute)."""
+    """Discount of the remaining safety budget (saute, simmer)."""
     saute_unsafe_reward: Annotated[float, SauteOnly] = PUBLISHED
-    """Reward once the budget is spent (saute)."""
+    """Reward once the budget is spent (saute, simmer)."""
+    simmer_start: Annotated[float, Range(0, 1, open="low"), SimmerOnly] = 0.1
+    """Share of the limit that the first episodes may spend (simmer)."""
+    simmer_kp: Annotated[float, NotNegative, SimmerOnly] = 0.05
+    """Proportional gain of the budget's controller (simmer)."""
+    simmer_ki: Annotated[float, NotNegative, SimmerOnly] = 0.005
+    """Integral gain of the budget's controller (simmer)."""
 
     ppo_rate: Annotated[float, Positive, PpoOnly] = 3e-4
     """Adam's learning rate for the actor, falling linearly to 0 (PPO family)."""
-    ppo_clip: Annotated[float, Positive, PpoOnly] = 0.2
-    """Probability ratios count within 1 +- this (PPO family)."""
+    ppo_clip: Annotated[float, Positive, OnlyWith(algo=CLIPPED)] = 0.2
+    """Probability ratios count within 1 +- this (PPO family but focops)."""
     ppo_epochs: Annotated[Count, PpoOnly] = PUBLISHED
     """At most so many passes over a batch (PPO family)."""
     ppo_minibatch: Annotated[Count, PpoOnly] = 64

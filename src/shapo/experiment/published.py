@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shapo.experiment.names import CLIPPED, IDS, SAUTE, Family, Id
+from shapo.experiment.names import BOUNDED, EPOCHS, IDS, SAUTE, Family, Id
 
 _ANYWHERE: dict[str, Any] = {
     "steps": 10_000_000,
@@ -11,6 +11,8 @@ _ANYWHERE: dict[str, Any] = {
     "critic_rate": 1e-3,
     "critic_minibatch": 128,
     "ppo_epochs": 40,
+    "multiplier_rate": 0.035,
+    "multiplier_max": 2.0,
     "saute_discount": 0.999,
     "saute_unsafe_reward": -1.0,
 }
@@ -27,8 +29,12 @@ def published(env: str, algo: str, gradient: str) -> dict[str, Any]:
     found = dict(_ANYWHERE)
     if env in IDS:
         found |= _OF_FAMILY[IDS[env].family]
-    if algo in CLIPPED:
+    if algo in EPOCHS:
         found |= {"critic_rate": 3e-4, "critic_minibatch": 64}
+    if algo in BOUNDED:
+        found |= {"multiplier_rate": 0.01, "ppo_epochs": 10}
+    if algo == "ipo":
+        found["multiplier_max"] = 10.0
     if algo in SAUTE and _tuned_apart(IDS.get(env)):
         found |= {"saute_discount": 0.9999, "saute_unsafe_reward": -0.2}
         found |= {"ppo_epochs": 80} if algo == "ppo-saute" else {}

@@ -49,8 +49,14 @@ TAIL_FROM = 0.5
 def write(folders: Sequence[str | Path], out: Path, title: str) -> Runs:
     """Write the page about the runs in these folders; returns what was found in them."""
     found = read_runs(*folders)
-    if not found.runs and not found.skipped:
-        raise BadInput(f"{' '.join(map(str, folders))}: no run in there")
+    where = " ".join(map(str, folders))
+    if not found.runs and found.skipped:
+        folder, reason = found.skipped[0]
+        raise BadInput(
+            f"{where}: none of {len(found.skipped)} runs can be read; {folder}: {reason}"
+        )
+    if not found.runs:
+        raise BadInput(f"{where}: no run in there")
     # A folder's name may be no text at all.
     write_atomically(Path(out), page(found, title).encode("utf-8", "backslashreplace"))
     return found
@@ -125,6 +131,7 @@ def _group(group: Group) -> dict:
         "method": group.label.replace(f" · {gradient}", "", 1),
         "seeds": len(group.runs),
         "costs": len(group.experiment.cost_limit),
+        "limit": group.experiment.cost_limit[0],
         "curves": curves,
         "tail": _tail(group.runs),
     }

@@ -80,7 +80,7 @@ def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
     measured = [each for each in found if np.isfinite([each.reward, each.cost_rate]).all()]
     candidates = [each for each in measured if each.experiment.gradient == "shapo"]
     if not candidates:
-        raise BadInput("no run of the grid has finished an episode; give them more --steps")
+        raise BadInput("no run of the grid has finished an episode; give them more steps")
     worst_return = min(each.reward for each in measured)
     worst_cost = max(each.cost_rate for each in measured)
     rewards = [each.reward for each in candidates]

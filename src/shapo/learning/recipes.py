@@ -10,9 +10,18 @@ from shapo.algorithms import (
     AsReleased,
     cpo,
     crpo,
+    cup,
+    focops,
+    ipo,
+    npg,
+    p3o,
+    pcpo,
     ppo,
     ppo_lagrangian,
+    ppo_pid,
+    rcpo,
     saute,
+    simmer,
     trpo,
     trpo_lagrangian,
     trpo_pid,
@@ -21,7 +30,8 @@ from shapo.experiment import Experiment
 from shapo.experiment.extensions import IN_ALGO, asked_by, make
 from shapo.rules.critics import Critics
 from shapo.rules.gradients import Gradient, Plain, Sam, Shapo
-from shapo.rules.multipliers import Ascent, Pid
+from shapo.rules.multipliers import Ascent, Barrier, Bounded, Pid
+from shapo.rules.projections import in_kl, in_l2
 from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha, Schedule
 from shapo.rules.steps import FisherSolver
 from shapo.words import BadInput
@@ -66,18 +76,19 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
         "radius": experiment.radius_per_dim * action_size,
         "solver": FisherSolver(damping, experiment.cg_iterations, experiment.cg_tolerance),
     }
-    clipped = {
+    epochs = {
         "gradient": rule,
         "rate": experiment.ppo_rate,
-        "clip": experiment.ppo_clip,
         "epochs": experiment.ppo_epochs,
         "minibatch": experiment.ppo_minibatch,
         "stop_kl": experiment.ppo_stop_kl,
         "solver": FisherSolver(damping, iterations=10, tolerance=0.05, thinning=1),
     }
+    clipped = epochs | {"clip": experiment.ppo_clip}
     first = experiment.multiplier_init
     ascent = Ascent(first, experiment.multiplier_rate)
     pid = Pid(first, experiment.pid_kp, experiment.pid_ki, experiment.pid_kd)
+    bounded = Bounded(first, experiment.multiplier_rate, experiment.multiplier_max)
     budget = {
         "budget": limit,
         "discount": experiment.saute_discount,
@@ -98,14 +109,41 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
             return cpo(**both, **region)
         case "cpo-as-released":
             return cpo(subproblem=AsReleased(), **both, **region)
+        case "pcpo":
+            projection = {"kl": in_kl, "l2": in_l2}[experiment.pcpo_projection]
+            return pcpo(projection=projection, **both, **region)
+        case "npg":
+            return npg(gradient=rule, **region)
+        case "rcpo":
+            return rcpo(cost_limit=limit, gradient=rule, multiplier=ascent, **region)
         case "saute":
             return saute(base=trpo(gradient=rule, **region), **budget)
+        case "simmer":
+            control = {
+                "start": experiment.simmer_start,
+                "kp": experiment.simmer_kp,
+                "ki": experiment.simmer_ki,
+            }
+            return simmer(base=trpo(gradient=rule, **region), **budget, **control)
         case "ppo-saute":
             return saute(base=ppo(**clipped), **budget)
         case "ppo":
             return ppo(**clipped)
         case "ppo-lagrangian":
             return ppo_lagrangian(cost_limit=limit, multiplier=ascent, **clipped)
+        case "ppo-pid":
+            return ppo_pid(cost_limit=limit, pid=pid, **clipped)
+        case "ipo":
+            barrier = Barrier(experiment.ipo_sharpness, experiment.multiplier_max)
+            return ipo(cost_limit=limit, barrier=barrier, **clipped)
+        case "p3o":
+            return p3o(cost_limit=limit, weight=experiment.p3o_weight, **clipped)
+        case "focops":
+            temperature = experiment.focops_temperature
+            return focops(cost_limit=limit, multiplier=bounded, temperature=temperature, **epochs)
+        case "cup":
+            estimate = {"discount": experiment.discount, "gae": experiment.gae}
+            return cup(cost_limit=limit, multiplier=bounded, **estimate, **clipped)
         case own:
             if experiment.gradient != "plain" and "gradient" not in asked_by(own):
                 raise BadInput(f"{own} takes no gradient rule; leave --gradient away")

@@ -46,7 +46,7 @@ class Blueprint:
         if choice.cost != "own":
             if not envs.takes_cost(source):
                 raise BadInput(
-                    f"{choice.env} has its own cost; --cost is for Gymnasium environments and factories of single ones"
+                    f"{choice.env} has its own cost; another is for Gymnasium environments and factories of single ones"
                 )
             return envs.make(source, num_envs, seed, cost=load(choice.cost))
         try:

@@ -1,4 +1,4 @@
-"""How far we go, PPO's answer: many small steps of Adam on a loss that stops paying for moving too far."""
+"""How far we go, PPO's answer: many small steps of Adam on a loss that stops paying for moving too far (`losses`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,10 +13,11 @@ from jax.flatten_util import ravel_pytree
 from shapo.rules.adam import clipped_adam
 from shapo.rules.geometry import Behaviour
 from shapo.rules.gradients import Gradient, Metrics, Plain
+from shapo.rules.losses import Clipped, MinibatchLoss
 from shapo.rules.networks import Policy
 from shapo.rules.schedules import Schedule, check_number, now
 from shapo.rules.steps import SKETCH_STATES, FisherSolver, named, thinned
-from shapo.rules.surrogates import Samples, clipped_surrogate, policy_behaviour, take
+from shapo.rules.surrogates import Samples, policy_behaviour, take
 from shapo.rules.trees import Tree, add
 from shapo.types import Progress
 
@@ -26,8 +27,8 @@ epoch, and 2,000 states tell their KL to a few percent."""
 
 
 @dataclass(frozen=True)
-class ClippedEpochs:
-    """PPO: Adam on the clipped surrogate, in minibatches, until the policy has moved `stop_kl` or the epochs are over.
+class Epochs:
+    """Adam on a loss (PPO's, unless told), in minibatches, until the policy has moved `stop_kl` or the epochs are over.
 
     With `Shapo`, every minibatch step looks for the worst policy near the *current* parameters: inside the epochs the
     Fisher matrix at the policy that acted would describe another neighbourhood.
@@ -36,7 +37,7 @@ class ClippedEpochs:
     gradient: Gradient = field(default_factory=Plain)
     rate: float | Schedule = 3e-4
     """Adam's learning rate: a number falls linearly to 0 over the training; a function of progress says all itself."""
-    clip: float | Schedule = 0.2
+    loss: MinibatchLoss = field(default_factory=Clipped)
     epochs: int = 40
     minibatch: int = 64
     stop_kl: float | Schedule = 0.02
@@ -47,8 +48,8 @@ class ClippedEpochs:
     )
 
     def __post_init__(self):
-        for name in ("rate", "clip", "stop_kl"):
-            check_number(getattr(self, name), f"ClippedEpochs({name}={{}})", positive=True)
+        for name in ("rate", "stop_kl"):
+            check_number(getattr(self, name), f"Epochs({name}={{}})", positive=True)
 
     def init(self, params: Policy) -> optax.OptState:
         """Adam's memory, kept between iterations."""
@@ -73,12 +74,12 @@ class ClippedEpochs:
         rate = now(self.rate, progress)
         if not callable(self.rate):
             rate = rate * jnp.asarray(progress.remaining)
-        clip, stop_kl = now(self.clip, progress), now(self.stop_kl, progress)
+        stop_kl = now(self.stop_kl, progress)
         optimizer = clipped_adam(self.max_norm)
 
         def minibatch(carry: tuple[Array, Any], seen: tuple[Samples, Array]) -> Any:
             (vector, state), (part, advantage) = carry, seen
-            loss = clipped_surrogate(part, advantage, clip)
+            loss = self.loss(part, advantage, params, progress)
             slope = self.gradient(
                 lambda vector: loss(policy(vector)),
                 vector,

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
+from shapo.rules.gradients import Metrics
 from shapo.rules.trees import add
 
 
@@ -27,6 +28,13 @@ class Multiplier(Protocol):
     def value(self, state: Any) -> Array:
         """λ ≥ 0, [C]."""
         ...
+
+
+def by_name(values: Array) -> Metrics:
+    """λ as metrics, numbered where there are several."""
+    if len(values) == 1:
+        return {"multiplier": values[0]}
+    return {f"multiplier_{i + 1}": value for i, value in enumerate(values)}
 
 
 class AscentState(NamedTuple):
@@ -109,3 +117,49 @@ class Pid:
     def value(self, state: PidState) -> Array:
         """λ, [C]."""
         return state.multiplier
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """Projected gradient ascent: λ ← λ + rate · (J_c − limit), kept within 0 and `most` (FOCOPS, CUP)."""
+
+    initial: float = 0.0
+    rate: float = 0.01
+    most: float = 2.0
+
+    def init(self, costs: int) -> Array:
+        """λ = initial for every cost."""
+        return jnp.full(costs, self.initial)
+
+    def update(self, state: Array, episode_cost: Array, limit: Array) -> Array:
+        """One ascent step."""
+        return jnp.clip(state + self.rate * (episode_cost - limit), 0.0, self.most)
+
+    def value(self, state: Array) -> Array:
+        """λ, [C]."""
+        return state
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """The slope of a logarithmic barrier (IPO): λ = 1 / (sharpness · (limit − J_c)), but at most `most`.
+
+    It has no memory. The barrier is infinite at the limit and not defined beyond; there it goes on as the straight line
+    that it has become where its slope is `most`, so that a policy beyond the limit finds its way back.
+    """
+
+    sharpness: float = 20.0
+    most: float = 10.0
+
+    def init(self, costs: int) -> Array:
+        """λ = 0: no cost has been seen."""
+        return jnp.zeros(costs)
+
+    def update(self, state: Array, episode_cost: Array, limit: Array) -> Array:
+        """The slope at this cost."""
+        least = 1 / (self.sharpness * self.most)
+        return 1 / (self.sharpness * jnp.maximum(limit - episode_cost, least))
+
+    def value(self, state: Array) -> Array:
+        """λ, [C]."""
+        return state

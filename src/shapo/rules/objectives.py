@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from shapo.rules.gradients import Metrics
-from shapo.rules.multipliers import Ascent, Multiplier
+from shapo.rules.multipliers import Ascent, Multiplier, by_name
 from shapo.rules.schedules import Schedule, now
 from shapo.types import Progress
 from shapo.words import BadInput
@@ -91,10 +91,30 @@ class Lagrangian:
 
     def metrics(self, state: Any) -> Metrics:
         """λ, numbered where there are several."""
-        values = self.multiplier.value(state)
-        if len(self.cost_limit) == 1:
-            return {"multiplier": values[0]}
-        return {f"multiplier_{i + 1}": values[i] for i in range(len(self.cost_limit))}
+        return by_name(self.multiplier.value(state))
+
+
+@dataclass(frozen=True)
+class Unscaled:
+    """A = A_r − Σ λ_c A_c: a Lagrangian whose reward keeps its size, for steps to which that matters (FOCOPS)."""
+
+    lagrangian: Lagrangian
+
+    def init(self) -> Any:
+        """The multiplier's state."""
+        return self.lagrangian.init()
+
+    def update(self, state: Any, progress: Progress) -> Any:
+        """Adjust λ to the cost of the current policy."""
+        return self.lagrangian.update(state, progress)
+
+    def advantage(self, state: Any, reward_advantage: Array, cost_advantage: Array) -> Array:
+        """The Lagrangian's advantage as it is."""
+        return reward_advantage - cost_advantage @ self.lagrangian.multiplier.value(state)
+
+    def metrics(self, state: Any) -> Metrics:
+        """λ, numbered where there are several."""
+        return self.lagrangian.metrics(state)
 
 
 @dataclass(frozen=True)

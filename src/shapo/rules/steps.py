@@ -1,11 +1,11 @@
-"""How far we go: a trust region with a line search. (PPO's answer is in `epochs`.)
+"""How far we go: a natural gradient step, with a line search or without. (PPO's answer is in `epochs`.)
 
 A step has `init(params)` and `update(params, state, samples, advantage, progress, key)`.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import jax.numpy as jnp
 import numpy as np
@@ -126,28 +126,80 @@ class TrustRegion:
         key: Array,
     ) -> tuple[Policy, tuple[()], Metrics]:
         """One natural-gradient step."""
-        behaviour, loss = policy_behaviour(samples.obs), surrogate(samples, advantage)
-        metric = self.solver.metric(samples, params)
-        slope = self.gradient(loss, params, metric, behaviour, progress)
         radius = now(self.radius, progress)
-        descent = steepest(slope.grads, metric, radius, guess=slope.natural)
-        here = behaviour.outputs(params)
-        moved = backtrack(
-            params,
-            scale(-1.0, descent.move),
-            evaluate=lambda p: Candidate(loss(p), behaviour.divergence(here, behaviour.outputs(p))),
-            accept=lambda found: (found.loss <= slope.value) & (found.kl <= radius),
-            trials=self.trials,
-        )
-        accepted = moved.fraction > 0
-        metrics = {
-            "policy/kl": jnp.where(accepted, moved.found.kl, 0.0),
-            "policy/improvement": jnp.where(accepted, slope.value - moved.found.loss, 0.0),
-            "policy/fraction": moved.fraction,
-            "policy/residual": descent.residual,
-            "policy/cg_iterations": descent.iterations,
-        }
-        return moved.params, state, metrics | named("gradient", slope.metrics)
+        accept = lambda found, value: (found.loss <= value) & (found.kl <= radius)
+        moved, metrics = _descend(self, radius, params, samples, advantage, progress, accept)
+        return moved, state, metrics
+
+
+@dataclass(frozen=True)
+class NaturalGradient:
+    """The steepest step within KL `radius`, as the Fisher matrix measures it, without a second look.
+
+    θ ← θ − U_F(g̃, radius). The KL that it really causes may be a little more, and the loss may rise; but a step that is
+    not finite is not taken.
+    """
+
+    radius: float | Schedule
+    """In nats of KL summed over action dimensions; a number or a function of progress."""
+    gradient: Gradient = field(default_factory=Plain)
+    solver: FisherSolver = field(default_factory=FisherSolver)
+    trials: ClassVar[int] = 1
+
+    def __post_init__(self):
+        check_number(self.radius, "NaturalGradient(radius={})", positive=True)
+
+    def init(self, params: Policy) -> tuple[()]:
+        """Nothing to remember."""
+        return ()
+
+    def update(
+        self,
+        params: Policy,
+        state: tuple[()],
+        samples: Samples,
+        advantage: Array,
+        progress: Progress,
+        key: Array,
+    ) -> tuple[Policy, tuple[()], Metrics]:
+        """One natural-gradient step."""
+        radius = now(self.radius, progress)
+        accept = lambda found, value: jnp.isfinite(found.kl)
+        moved, metrics = _descend(self, radius, params, samples, advantage, progress, accept)
+        return moved, state, metrics
+
+
+def _descend(
+    step: TrustRegion | NaturalGradient,
+    radius: Array | float,
+    params: Policy,
+    samples: Samples,
+    advantage: Array,
+    progress: Progress,
+    accept: Callable[[Candidate, Array], Array],
+) -> tuple[Policy, Metrics]:
+    """The steepest step within `radius`, shortened until it is accepted, given the loss where it began."""
+    behaviour, loss = policy_behaviour(samples.obs), surrogate(samples, advantage)
+    metric = step.solver.metric(samples, params)
+    slope = step.gradient(loss, params, metric, behaviour, progress)
+    descent = steepest(slope.grads, metric, radius, guess=slope.natural)
+    here = behaviour.outputs(params)
+    moved = backtrack(
+        params,
+        scale(-1.0, descent.move),
+        evaluate=lambda p: Candidate(loss(p), behaviour.divergence(here, behaviour.outputs(p))),
+        accept=lambda found: accept(found, slope.value),
+        trials=step.trials,
+    )
+    accepted = moved.fraction > 0
+    metrics = {
+        "policy/kl": jnp.where(accepted, moved.found.kl, 0.0),
+        "policy/improvement": jnp.where(accepted, slope.value - moved.found.loss, 0.0),
+        "policy/fraction": moved.fraction,
+        "policy/residual": descent.residual,
+        "policy/cg_iterations": descent.iterations,
+    }
+    return moved.params, metrics | named("gradient", slope.metrics)
 
 
 def named(prefix: str, metrics: Metrics) -> Metrics:

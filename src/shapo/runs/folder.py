@@ -68,10 +68,11 @@ class Run:
         with held(folder):
             if (folder / CONFIG).exists():
                 raise BadInput(
-                    f"{folder} already holds a run; continue it with --resume {folder} or choose another --out"
+                    f"{folder} already holds a run; continue it (resume=True, or shapo train --resume {folder}) "
+                    "or choose another folder"
                 )
             if not is_free(folder):
-                raise BadInput(f"{folder} exists and is not an empty folder; choose another --out")
+                raise BadInput(f"{folder} exists and is not an empty folder; choose another")
             for name in REMAINS:
                 (folder / name).unlink(missing_ok=True)
             _write_config(folder, experiment)

@@ -1,5 +1,6 @@
 """What a person sees while a run goes on: a live panel on a terminal, sparse plain lines elsewhere."""
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shapo.experiment import Experiment
+from shapo.runs.keyboard import without_marks
 
 SECONDS_BETWEEN_LINES = 10.0
 SPARKS = "▁▂▃▄▅▆▇█"
@@ -30,46 +32,52 @@ class Among(NamedTuple):
 
 
 class LivePanel:
-    """A panel that is redrawn in place after every iteration."""
+    """A panel that is redrawn in place, a few times a second and after every iteration."""
 
     def __init__(self, experiment: Experiment, console: Console, among: Among | None = None):
         self._experiment = experiment
         self._among = among
         self._returns: list[float] = []
         self._costs: list[float] = []
-        self._live = Live(self._waiting(), console=console, refresh_per_second=4)
+        self._row: Mapping[str, float] | None = None
+        self._place = f"run {among.number} of {among.count}" if among else None
+        self._begun = time.monotonic()
+        self._open = contextlib.ExitStack()
+        self._live = Live(console=console, get_renderable=self._drawn, refresh_per_second=4)
 
     def __enter__(self) -> "LivePanel":
-        self._live.start()
+        self._begun = time.monotonic()
+        self._open.enter_context(without_marks())
+        self._open.enter_context(self._live)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._live.stop()
+        self._open.close()
 
     def __call__(self, row: Mapping[str, float]) -> None:
         """Show one iteration."""
         self._returns.append(row["reward/episode"])
         self._costs.append(_first(row, "cost/episode"))
-        self._live.update(self._panel(row))
+        self._row = row
+        if among := self._among:
+            left = _clock(among.seconds_left(row))
+            self._place = f"run {among.number} of {among.count} · {left} left in all"
+        self._live.refresh()
 
-    def _waiting(self) -> Panel:
+    def _drawn(self) -> Panel:
+        choice = self._experiment
+        title = f"[bold]{choice.env}[/] · {choice.algo} · {choice.gradient} · seed {choice.seed}"
         return Panel(
-            Text("starting the environments and compiling …", style="dim"),
-            title=self._title(),
-            subtitle=self._place(),
+            self._waiting() if self._row is None else self._numbers(self._row),
+            title=title,
+            subtitle=self._place,
         )
 
-    def _title(self) -> str:
-        choice = self._experiment
-        return f"[bold]{choice.env}[/] · {choice.algo} · {choice.gradient} · seed {choice.seed}"
+    def _waiting(self) -> Text:
+        waited = _clock(time.monotonic() - self._begun)
+        return Text(f"starting the environments and compiling … {waited}", style="dim")
 
-    def _place(self, row: Mapping[str, float] | None = None) -> str | None:
-        if self._among is None:
-            return None
-        left = f" · {_clock(self._among.seconds_left(row))} left in all" if row else ""
-        return f"run {self._among.number} of {self._among.count}{left}"
-
-    def _panel(self, row: Mapping[str, float]) -> Panel:
+    def _numbers(self, row: Mapping[str, float]) -> Group:
         total, done = self._experiment.iterations, int(row["iteration"]) + 1
         bar = Table.grid(padding=(0, 2))
         bar.add_row(
@@ -103,7 +111,8 @@ class LivePanel:
         numbers.add_row("policy", *_columns(row, _POLICY))
         if "gradient/kl" in row:
             numbers.add_row("SHAPO", *_columns(row, _SHAPO))
-        return Panel(Group(bar, Text(), numbers), title=self._title(), subtitle=self._place(row))
+        numbers.add_row("time", *_shares(row))
+        return Group(bar, Text(), numbers, Text(), *_legend(row))
 
 
 _POLICY = {
@@ -118,6 +127,35 @@ _SHAPO = {
     "gradient/alpha": "α",
     "gradient/increase": "rise",
 }
+_TIMES = {
+    "time/wait": "waiting",
+    "time/actor": "policy",
+    "time/critics": "critics",
+    "time/rest": "files",
+}
+_NEAR_ONE = ("gradient/cosine",)
+"""How far it is from 1 is what it says."""
+_MEANINGS = {
+    "policy/fraction": "fraction of the step taken",
+    "statistics/kl": "drift: KL by new observation statistics",
+    "gradient/cosine": "cos of plain and SHAPO gradient (1: no effect)",
+    "gradient/increase": "rise: loss there minus here",
+}
+
+
+def _shares(row: Mapping[str, float]) -> tuple[str, str]:
+    """Where the time of an iteration goes."""
+    spent = {label: row[name] for name, label in _TIMES.items() if name in row}
+    whole = sum(spent.values()) or 1.0
+    shares = "  ".join(f"{label} {seconds / whole:.0%}" for label, seconds in spent.items())
+    return f"{whole:.2f} s", shares
+
+
+def _legend(row: Mapping[str, float]) -> list[Text]:
+    """What the words in the panel mean, two to a line."""
+    said = [meaning for name, meaning in _MEANINGS.items() if name in row]
+    pairs = [said[i : i + 2] for i in range(0, len(said), 2)]
+    return [Text(" · ".join(pair), style="dim") for pair in pairs]
 
 
 _LINE = (
@@ -168,6 +206,15 @@ def screen(experiment: Experiment, among: Among | None = None) -> "LivePanel | P
     return PlainLines(experiment, sys.stdout, among)
 
 
+def progress(
+    experiment: Experiment, quiet: bool
+) -> "LivePanel | PlainLines | contextlib.nullcontext[None]":
+    """What suits a training that was begun in Python: as `screen`, but nothing where nobody looks."""
+    if quiet or not (sys.stdout.isatty() or Console().is_jupyter):
+        return contextlib.nullcontext()
+    return screen(experiment)
+
+
 def time_left(row: Mapping[str, float], iterations: int) -> float:
     """Seconds until the end at the pace of this iteration."""
     done = row["iteration"] + 1
@@ -193,7 +240,11 @@ def _first(row: Mapping[str, float], name: str) -> float:
 
 
 def _columns(row: Mapping[str, float], names: Mapping[str, str]) -> tuple[str, str]:
-    shown = [f"{label} {row[name]:.3g}" for name, label in names.items() if name in row]
+    shown = [
+        f"{label} {row[name]:{'.5f' if name in _NEAR_ONE else '.3g'}}"
+        for name, label in names.items()
+        if name in row
+    ]
     return (shown[0] if shown else "", "   ".join(shown[1:]))
 
 

@@ -64,7 +64,7 @@ class WeightsAndBiases:
             import wandb  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise BadInput(
-                "--wandb needs the package wandb; install it with: pip install 'shapo[wandb]'"
+                "Weights & Biases needs the package wandb; install it with: pip install 'shapo[wandb]'"
             ) from None
         self._run = wandb.init(
             project=project,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import CUSTOM, IN_ALGO, as_options
-from shapo.experiment.names import CLIPPED
+from shapo.experiment.names import EPOCHS
 from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
 from shapo.runs.files import Damaged, read_json, write_atomically
 from shapo.runs.folder import Run
@@ -72,7 +72,7 @@ def extend(run: Run, steps: int) -> None:
 
 def depends_on_length(experiment: Experiment) -> str:
     """Why an iteration comes out differently in a longer training; empty if it does not."""
-    if experiment.algo in CLIPPED:
+    if experiment.algo in EPOCHS:
         return "ppo_rate falls linearly to 0 over all steps"
     names = experiment.names()
     rules = [names.get(each, "") for each in ("algo", "gradient", "critic_gradient", "schedule")]

@@ -16,11 +16,42 @@ ALGORITHMS = {
     "crpo": "TRPO on reward, or on cost in iterations that exceed the limit",
     "cpo": "constrained policy optimisation: the best step that keeps the cost within its limit",
     "cpo-as-released": "CPO with the flaws of the published code, to reproduce published numbers",
+    "pcpo": "a TRPO step, then the shortest way back to where the cost is within its limit",
+    "npg": "natural policy gradient: TRPO without its line search; ignores cost",
+    "rcpo": "the natural policy gradient with a Lagrange multiplier",
     "saute": "TRPO that sees what is left of its safety budget and earns nothing once it is spent",
-    "ppo-saute": "the same with PPO",
+    "simmer": "the same with a budget that begins small and grows as it is kept",
     "ppo": "proximal policy optimisation; ignores cost",
     "ppo-lagrangian": "PPO with a Lagrange multiplier",
+    "ppo-pid": "PPO with a multiplier steered by a PID controller (CPPO-PID)",
+    "ppo-saute": "saute with PPO",
+    "ipo": "PPO with a logarithmic barrier before the limit",
+    "p3o": "PPO with an exact penalty on expected cost above the limit",
+    "focops": "imitates the best policy nearby, which has a closed form",
+    "cup": "PPO on reward, then back to the nearest policy that does not cost too much",
 }
+COMPOSITIONS = {
+    "trpo": ("RewardOnly", "TrustRegion"),
+    "trpo-lagrangian": ("Lagrangian(Ascent)", "TrustRegion"),
+    "trpo-pid": ("Lagrangian(Pid)", "TrustRegion"),
+    "crpo": ("Switching", "TrustRegion"),
+    "cpo": ("reward, subject to cost", "its own"),
+    "cpo-as-released": ("reward, subject to cost", "its own"),
+    "pcpo": ("RewardOnly", "Projected"),
+    "npg": ("RewardOnly", "NaturalGradient"),
+    "rcpo": ("Lagrangian(Ascent)", "NaturalGradient"),
+    "saute": ("RewardOnly", "TrustRegion", "Budget"),
+    "simmer": ("RewardOnly", "TrustRegion", "SimmeringBudget"),
+    "ppo": ("RewardOnly", "Epochs(Clipped)"),
+    "ppo-lagrangian": ("Lagrangian(Ascent)", "Epochs(Clipped)"),
+    "ppo-pid": ("Lagrangian(Pid)", "Epochs(Clipped)"),
+    "ppo-saute": ("RewardOnly", "Epochs(Clipped)", "Budget"),
+    "ipo": ("Lagrangian(Barrier)", "Epochs(Clipped)"),
+    "p3o": ("RewardOnly", "Epochs(Penalised)"),
+    "focops": ("Unscaled(Lagrangian(Bounded))", "Epochs(FirstOrder)"),
+    "cup": ("RewardOnly", "Corrected(Epochs(Clipped), Epochs(Anchored))"),
+}
+"""Objective, step and, where the environment is changed first, wrapper."""
 GRADIENTS = {
     "plain": "the slope here: the algorithm as published",
     "sam": "the slope at the worst parameters nearby (E-SAM)",
@@ -34,7 +65,7 @@ def describe(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print both lists."""
+    """Print all lists."""
     lists = {"algo": ALGORITHMS, "gradient": GRADIENTS}
     if options.json:
         print(json.dumps(lists))
@@ -43,3 +74,6 @@ def run(options: argparse.Namespace) -> None:
         print(f"--{title}")
         for name, about in names.items():
             print(f"  {name:<16} {about}")
+    print("what climbs        objective · step · wrapper")
+    for name, parts in COMPOSITIONS.items():
+        print(f"  {name:<16} {' · '.join(parts)}")

@@ -10,7 +10,7 @@ from shapo.cli.parsing import (
     one_of,
     warn_of_idle,
 )
-from shapo.words import real_number, whole_number
+from shapo.words import number_text, real_number, whole_number
 
 EXAMPLES = """\
 examples:
@@ -61,6 +61,10 @@ def run(options: argparse.Namespace) -> None:
         print(json.dumps(found))
         return
     for name, value in found.items():
-        if isinstance(value, dict):
-            value = "  ".join(f"{part} {seconds:.3f}" for part, seconds in value.items())
-        print(f"{name:>30}  {value:,.4g}" if isinstance(value, float) else f"{name:>30}  {value}")
+        print(f"{name:>30}  {_text(value)}")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return "  ".join(f"{part} {_text(each)}" for part, each in value.items())
+    return number_text(value) if isinstance(value, int | float) else str(value)

@@ -160,7 +160,9 @@ def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]"
         try:
             among = Among(number, len(jobs), job.name, seconds_left)
             with screen(experiment, among) as watch:
-                done.append(train(experiment, job.folder, resume=begun, watch=watch).now())
+                done.append(
+                    train(experiment, job.folder, resume=begun, watch=watch, quiet=True).now()
+                )
         except KeyboardInterrupt as error:
             raise type(error)(
                 "stopped; nothing is lost, the same command goes on where it stopped"

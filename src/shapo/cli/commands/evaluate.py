@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shapo.cli.parsing import Parser
 from shapo.cli.trained import add_environment_options
-from shapo.words import at_least_one, whole_number
+from shapo.words import at_least_one, spread, whole_number
 
 EXAMPLES = """\
 examples:
@@ -75,8 +75,8 @@ def run(options: argparse.Namespace) -> None:
     print(f"{env}{trained_on}, {options.episodes} episodes each, cost limit {limit}")
     for kind, numbers in found.items():
         print(
-            f"{kind:>15}: return {numbers['return']:8.2f} ± {numbers['return_error']:.2f}   "
-            f"cost {numbers['cost']:7.2f} ± {numbers['cost_error']:.2f} "
+            f"{kind:>15}: return {numbers['return']:8.2f}{spread(numbers['return_error'], '.2f')}   "
+            f"cost {numbers['cost']:7.2f}{spread(numbers['cost_error'], '.2f')} "
             f"(80 % ≤ {numbers['cost_p80']:.1f}, 95 % ≤ {numbers['cost_p95']:.1f})   "
             f"length {numbers['length']:.0f}   terminated {numbers['terminated']:.0%}"
         )

@@ -1,9 +1,10 @@
 """`shapo play`: a film of a trained policy."""
 
 import argparse
-from collections.abc import Generator
+import contextlib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +13,31 @@ from shapo.cli.parsing import Parser
 from shapo.cli.trained import add_environment_options
 from shapo.words import BadInput, at_least_one, whole_number
 
+if TYPE_CHECKING:
+    from shapo.film import Frame
+    from shapo.runs.folder import Run
+
 EXAMPLES = """\
 examples:
   shapo play runs/ant
       One episode, into runs/ant/episode.mp4.
   shapo play runs/ant --seed 3 --every 1 --out ant.gif --size 240
       Another one, every frame of it, as a small GIF.
+  shapo play runs/trpo runs/shapo --out both.mp4
+      Two agents side by side, in the same episode.
   shapo play runs/maze --env mytasks:Maze
       A run on an environment of your own: its code is imported only if you name it.
+
+Under each agent stand its return and its cost so far, red once the cost has passed the limit.
 """
+FORMATS = (".mp4", ".gif")
 
 
 def describe(parser: Parser) -> None:
     """Declare the options."""
-    parser.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
+    parser.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUN", help="a run's folder; several: side by side"
+    )
     parser.add_argument("--out", type=Path, help="the film, .mp4 or .gif [RUN/episode.mp4]")
     parser.add_argument(
         "--seed", type=whole_number, default=0, metavar="INT", help="decides the episode [0]"
@@ -55,56 +67,70 @@ def run(options: argparse.Namespace) -> None:
         raise BadInput(
             "play needs the package imageio; install it with: pip install 'shapo[video]'"
         ) from None
-    from shapo.evaluate import film, task_of
+    from shapo.evaluate import task_of
+    from shapo.film import film, together
     from shapo.runs.folder import Run
 
-    trained = Run.open(options.run)
-    policy = trained.policy
-    env = task_of(trained, options.env, options.cost).build(1, options.seed)
-    out = options.out if "out" in options else options.run / "episode.mp4"
-    settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
-    frames = film(
-        policy,
-        env,
-        options.seed,
-        options.stochastic,
-        options.size,
-        options.every,
-        options.max_steps,
-    )
+    out = options.out if "out" in options else options.runs[0] / "episode.mp4"
+    if out.suffix not in FORMATS:
+        raise BadInput(f"{out}: a film's name ends in {' or '.join(FORMATS)}")
+    runs = [Run.open(folder) for folder in options.runs]
+    envs = [task_of(trained, options.env, options.cost).build(1, options.seed) for trained in runs]
+    films = [
+        film(trained.policy, env, options.seed, options.stochastic, options.size, options.every,
+             options.max_steps)
+        for trained, env in zip(runs, envs, strict=True)
+    ]  # fmt: skip
     # Whatever goes wrong, no half a film is left behind under the name asked for.
     unfinished = out.with_name(f".unfinished-{out.name}")
+    settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
+    shown = ()
     try:
+        _begin(unfinished, out)
         video: Any = imageio.get_writer(unfinished, fps=30, **settings)
         with video:
-            ended = _append(video, frames)
+            for shown in together(films):
+                video.append_data(_picture(shown, runs))
         if not unfinished.exists() or not unfinished.stat().st_size:
             raise BadInput(f"{out}: the film could not be written; try another --size or a .gif")
         unfinished.replace(out)
     except NotImplementedError:
         raise BadInput(
-            f"{options.env or trained.experiment.env} has no render(), so it cannot be filmed"
+            f"{options.env or runs[0].experiment.env} has no render(), so it cannot be filmed"
         ) from None
     finally:
-        unfinished.unlink(missing_ok=True)
-        env.close()
-    if not ended:
-        print(
-            f"the episode did not end and was cut after {options.max_steps:,} steps (--max-steps)"
-        )
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
+        for env in envs:
+            env.close()
+    for trained, frame in zip(runs, shown, strict=True):
+        print(f"{_name(trained)}: return {frame.earned:.2f}, cost {frame.cost:g}")
+        if not frame.last:
+            print(f"its episode did not end and was cut after {options.max_steps:,} steps (--max-steps)")  # fmt: skip
     print(f"film={out}")
 
 
-def _append(video: Any, frames: Generator[NDArray, None, bool]) -> bool:
-    """Write every frame; whether the episode ended."""
-    while True:
-        try:
-            video.append_data(_even(next(frames)))
-        except StopIteration as end:
-            return end.value
+def _begin(unfinished: Path, out: Path) -> None:
+    """Make the file: the film's own program would say at length, and too late, that it cannot."""
+    try:
+        unfinished.touch()
+    except OSError as error:
+        raise BadInput(f"{out} cannot be written: {error.strerror}; choose another --out") from None
 
 
-def _even(frame: NDArray) -> NDArray:
-    """The frame with sides of an even length, which film formats insist on: the last line is repeated."""
-    height, width = frame.shape[:2]
-    return np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+def _picture(frames: "Sequence[Frame]", runs: "Sequence[Run]") -> NDArray[np.uint8]:
+    """Agents side by side, each with its numbers; sides of an even length, which film formats insist on."""
+    from shapo.film import captioned
+
+    parts = [
+        captioned(frame, _name(trained), trained.experiment.cost_limit[0])
+        for frame, trained in zip(frames, runs, strict=True)
+    ]
+    whole = np.hstack(parts)
+    height, width = whole.shape[:2]
+    return np.pad(whole, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+
+
+def _name(trained: "Run") -> str:
+    choice = trained.experiment
+    return choice.algo if choice.gradient == "plain" else f"{choice.algo} · {choice.gradient}"

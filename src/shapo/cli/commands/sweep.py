@@ -68,11 +68,17 @@ def run(options: argparse.Namespace) -> None:
     """Read the grid, show it, and train."""
     from shapo.experiments import sweep
     from shapo.experiments.sweep.grid import read_grid
-    from shapo.experiments.sweep.plan import plan
+    from shapo.experiments.sweep.plan import plan, require_known
+    from shapo.experiments.sweep.results import results_table
     from shapo.experiments.sweep.screen import plan_table, wide_console
+    from shapo.runs.folder import Run
 
     check_engine_options(options)
     experiments = read_grid(options.file)
+    try:
+        require_known(experiments)
+    except BadInput as error:
+        raise BadInput(f"{options.file}: {error}") from None
     out = options.out or Path("runs") / options.file.stem
     if options.dry_run:
         wide_console().print(plan_table(plan(experiments, out)))
@@ -83,6 +89,13 @@ def run(options: argparse.Namespace) -> None:
         raise type(error)(
             "stopped; nothing is lost, the same command goes on where it stopped"
         ) from None
+    if outcome.finished:
+        wide_console().print(
+            results_table([Run.open(job.folder).now() for job in outcome.finished])
+        )
+        print(
+            "mean ± standard error; return and cost per episode in the last tenth, cost rate over the whole training"
+        )
     if outcome.failed:
         raise RunsFailed(f"{len(outcome.failed)} runs failed; the same command tries them again")
     print(f"runs={out}")

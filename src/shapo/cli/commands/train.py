@@ -1,9 +1,11 @@
 """`shapo train`: one run."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
+from shapo.cli.trained import what_next
 from shapo.words import BadInput, real_number
 
 EXAMPLES = """\
@@ -104,6 +106,7 @@ def run(options: argparse.Namespace) -> None:
                 folder,
                 resume=resume,
                 watch=watch,
+                quiet=True,
                 recorders=recorders,
                 patience=options.patience,
             )
@@ -111,3 +114,5 @@ def run(options: argparse.Namespace) -> None:
         command = how_to_continue(folder, experiment)
         raise type(error)(f"stopped; continue with: {command}") from None
     print(f"run={folder}")
+    if sys.stdout.isatty():
+        print(what_next(folder, experiment))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shapo.cli.commands.sweep import add_engine_options, check_engine_options
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
-from shapo.words import folder_name, whole_number
+from shapo.words import folder_name, spread, whole_number
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -91,7 +91,6 @@ def _table(found: "Tuning") -> "Table":
 
 
 def _scores(each: "Candidate") -> tuple[str, str, str]:
-    spread = lambda error: f" ± {error:.2g}" if error == error else ""
     return (
         f"{each.reward:.4g}{spread(each.reward_error)}",
         f"{each.cost_rate:.4g}{spread(each.cost_error)}",

@@ -151,8 +151,16 @@ const Charts = (() => {
     return path;
   }
 
-  // series: [{label, style: {colour, dash}, x: [], y: [], error: [] or undefined}]
-  function lines(parent, { title, series, xLabel, yLabel = "", log = false }) {
+  // A line across the chart with its name above its beginning, where curves are seldom.
+  function level(chart, y, value, name) {
+    const right = BOX.width - BOX.right;
+    svg(chart, "line", { class: "level", x1: BOX.left, x2: right, y1: y(value), y2: y(value) });
+    const text = `${name} ${format(value)}`;
+    svg(chart, "text", { class: "level", x: BOX.left + 4, y: y(value) - 4 }, text);
+  }
+
+  // series: [{label, style: {colour, dash}, x: [], y: [], error: [] or undefined}]; levels: [[value, name]]
+  function lines(parent, { title, series, xLabel, yLabel = "", log = false, levels = [] }) {
     const keep = log ? (v) => v !== null && v > 0 : (v) => v !== null;
     const shown = series.filter((s) => s.y.some(keep));
     if (!shown.length) return nothing(parent, title);
@@ -166,6 +174,7 @@ const Charts = (() => {
     const heights = [
       ...shown.map((s) => s.y.filter(keep)),
       ...bands.flatMap((b) => [b.low, b.high]),
+      levels.flatMap(([value]) => [0, value]),
     ];
     const x = horizontal(extent(shown.map((s) => s.x)), false),
       y = vertical(extent(heights), log);
@@ -186,6 +195,7 @@ const Charts = (() => {
         "stroke-dasharray": s.style.dash,
       });
     }
+    for (const [value, name] of levels) level(chart, y, value, name);
     const marks = svg(chart, "g", {});
     hover(chart, (at) => {
       marks.replaceChildren();

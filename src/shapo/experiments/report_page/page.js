@@ -17,6 +17,7 @@
     "policy/multiplier",
     "policy/kl",
   ];
+  const LIMITED = "cost/episode";
   const LOGARITHMIC = new Set(["gradient/alpha", "gradient/kl"]);
 
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -32,11 +33,17 @@
     ...(RULES[group.gradient] ?? RULES.plain),
   });
   const columns = Object.keys(data.columns);
+  // Of the table's columns, so many hold names, which may be long.
+  const NAMES = 3;
 
   function shownGroups() {
     return data.groups.filter(
       (group) => group.env === byId("env").value && !hidden.has(group.label),
     );
+  }
+
+  function limits() {
+    return [...new Set(shownGroups().map((group) => group.limit))].map((value) => [value, "limit"]);
   }
 
   function seriesOf(column) {
@@ -67,6 +74,7 @@
         series: seriesOf(name),
         xLabel: "steps",
         log: LOGARITHMIC.has(name),
+        levels: name === LIMITED ? limits() : [],
       });
     }
   }
@@ -171,7 +179,9 @@
         const line = html(body, "tr");
         row.forEach((value, i) => {
           const isText = typeof value === "string";
-          const cell = html(line, "td", isText ? "" : "number", isText ? value : format(value));
+          const kind = isText ? (i < NAMES ? "name" : "") : "number";
+          const cell = html(line, "td", kind, isText ? value : format(value));
+          if (kind === "name") cell.title = value;
           if (i === row.length - 1 && value !== "finished") cell.className = "state-bad";
         });
       }

@@ -196,14 +196,12 @@ def _knock(address: str) -> None:
         return
     if address.startswith("ray://"):
         raise NoCluster(
-            f"--address {address}: Ray's client protocol cannot stream results; give the head node's own "
+            f"address {address}: Ray's client protocol cannot stream results; give the head node's own "
             "address (HOST:6379) from a machine of the cluster"
         )
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
-        raise NoCluster(
-            f"--address {address}: give it as HOST:PORT, as `ray start --head` prints it"
-        )
+        raise NoCluster(f"address {address}: give it as HOST:PORT, as `ray start --head` prints it")
     try:
         socket.create_connection((host, int(port)), timeout=10).close()
     except (OSError, OverflowError) as error:

@@ -48,7 +48,7 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
 
     A run is the same as another if all choices that do anything are, whatever its folder is called.
     """
-    _require_known(experiments)
+    require_known(experiments)
     there, notes = _runs_in(out)
     wanted = {each.essence(): each for each in experiments}
     # A sweep wants throughput, and one run per core has the most of it.
@@ -68,7 +68,7 @@ def plan(experiments: Sequence[Experiment], out: Path) -> Plan:
     return Plan(jobs, [printable(note) for note in notes])
 
 
-def _require_known(experiments: Sequence[Experiment]) -> None:
+def require_known(experiments: Sequence[Experiment]) -> None:
     """Raise BadInput, before anything is started, if a name leads nowhere."""
     for env in {each.env for each in experiments}:
         envs.canonical(env)

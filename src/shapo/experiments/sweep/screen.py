@@ -1,5 +1,6 @@
 """What a person sees of a sweep: a line per running run, redrawn on a terminal and printed now and then elsewhere."""
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -14,9 +15,11 @@ from rich.text import Text
 from shapo.experiments.sweep.engine import Failure, Row
 from shapo.experiments.sweep.naming import LONGEST
 from shapo.experiments.sweep.plan import Job, Plan
+from shapo.runs.keyboard import without_marks
 from shapo.words import printable
 
 SECONDS_BETWEEN_LINES = 10.0
+STOPPING = "stopping: the runs close their files …"
 ROWS = 40
 """Of the table before the start; a longer grid is cut in the middle."""
 
@@ -42,6 +45,10 @@ class Screen(Protocol):
         """How many runs are in which state, and how long the rest may take."""
         ...
 
+    def stopping(self) -> None:
+        """Somebody wants to leave, and the runs that go on must close their files first."""
+        ...
+
     def __enter__(self) -> "Screen": ...
 
     def __exit__(self, *_: object) -> None: ...
@@ -65,15 +72,17 @@ class LiveLines:
     def __init__(self, console: Console):
         self.console = console
         self._running: dict[str, tuple[Job, Row]] = {}
+        self._open = contextlib.ExitStack()
         self._live = Live(console=console, refresh_per_second=4)
 
     def __enter__(self) -> "LiveLines":
-        self._live.start()
+        self._open.enter_context(without_marks())
+        self._open.enter_context(self._live)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._live.update(Text())
-        self._live.stop()
+        self._open.close()
 
     def begun(self, job: Job) -> None:
         self._running[job.name] = job, {}
@@ -96,6 +105,9 @@ class LiveLines:
                 _numbers(row),
             )
         self._live.update(Group(lines, Text(_headline(counts, seconds_left), style="bold")))
+
+    def stopping(self) -> None:
+        self._live.update(Text(STOPPING, style="bold"), refresh=True)
 
 
 class PlainLines:
@@ -125,6 +137,9 @@ class PlainLines:
         if self._due(""):
             self._say(_headline(counts, seconds_left))
 
+    def stopping(self) -> None:
+        self._say(STOPPING)
+
     def _due(self, name: str) -> bool:
         now = time.monotonic()
         due = now - self._last.get(name, float("-inf")) >= SECONDS_BETWEEN_LINES
@@ -144,7 +159,8 @@ def plan_table(planned: Plan) -> RenderableType:
         else f"continues at {job.done}/{job.experiment.iterations}" if job.done
         else "new"
     )  # fmt: skip
-    table = Table(box=box.SIMPLE, title=_count(jobs), title_justify="left")
+    title = Text(printable(f"{_count(jobs)}, each a folder in {jobs[0].folder.parent}/"))
+    table = Table(box=box.SIMPLE, title=title, title_justify="left")
     for heading in ("run", "steps", "seed", "state"):
         numeric = heading in ("steps", "seed")
         table.add_column(heading, justify="right" if numeric else "left", overflow="fold")

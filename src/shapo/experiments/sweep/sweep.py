@@ -71,9 +71,17 @@ def _executed(planned: Plan, engine: str, address: str | None, parallel: int | N
         else:
             made = Cluster(address) if engine == "ray" else Local(parallel or available_cores())
             with contextlib.closing(made):
-                outcome = Sweep(planned.jobs, made, shown).work()
+                outcome = _worked(Sweep(planned.jobs, made, shown), shown)
     shown.console.print(summary(outcome.finished, outcome.failed))
     return outcome
+
+
+def _worked(sweep: "Sweep", shown: Screen) -> Outcome:
+    try:
+        return sweep.work()
+    except KeyboardInterrupt:
+        shown.stopping()
+        raise
 
 
 class Sweep:
@@ -168,6 +176,6 @@ def _alone_in(out: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SweepInUse(
-                f"another sweep is running in {out}; wait for it or choose another --out"
+                f"another sweep is running in {out}; wait for it or choose another folder"
             ) from None
         yield

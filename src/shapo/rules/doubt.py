@@ -1,0 +1,84 @@
+"""How far an estimate can be trusted, learned over batches: one of them alone is too noisy to tell its own noise."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from shapo.rules.constrained import Products
+
+MEMORY = 0.98
+"""How much of what is known stays from one batch to the next: some fifty of them count."""
+LEAST_KEPT = 0.01
+"""Of a promise made along F⁻¹b at least so much counts, lest an estimate that is all noise has no direction at all."""
+GAIN = 0.05
+"""How fast a margin follows: a cost that is always too high by its own spread moves it from 0 to 1 in 20 batches."""
+
+
+class Kept(NamedTuple):
+    """Running means of what is promised and what of it two halves of a batch agree about."""
+
+    promised_r: Array
+    """√(gᵀF⁻¹g · bᵀF⁻¹b), of which kept_r is a share: gᵀF⁻¹b itself may be near 0."""
+    kept_r: Array
+    promised_s: Array
+    kept_s: Array
+
+    @classmethod
+    def unknown(cls) -> "Kept":
+        """Before the first batch."""
+        return cls(*jnp.zeros(4))
+
+    def seen(self, found: Products) -> "Kept":
+        """With one batch more."""
+        new = Kept(jnp.sqrt(found.q * found.s), found.kept_r, found.s, found.kept_s)
+        return jax.tree.map(lambda old, now: MEMORY * old + (1 - MEMORY) * now, self, new)
+
+    def counted(self, found: Products) -> Products:
+        """What counts of a batch's promises, by the shares of all batches."""
+        tiny = jnp.finfo(found.q.dtype).tiny
+        share_r = self.kept_r / jnp.maximum(self.promised_r, tiny)
+        share_s = self.kept_s / jnp.maximum(self.promised_s, tiny)
+        return found._replace(
+            kept_r=jnp.clip(share_r, -1.0, 1.0) * jnp.sqrt(found.q * found.s),
+            kept_s=jnp.clip(share_s, LEAST_KEPT, 1.0) * jnp.maximum(found.s, tiny),
+        )
+
+
+class Margin(NamedTuple):
+    """How far below its limit a noisy cost must be aimed to meet it on average.
+
+    Whoever climbs below the limit and retreats above it, by a measurement with spread σ, ends where climbing and
+    retreating balance: above the limit, if a climb raises the cost by more than a retreat lowers it. The aim is
+    therefore lowered by a share of σ, which the mean excess moves. That share is at most 1, so that a cost at its limit
+    is below the aim in one batch of six and learning never stops; and a batch moves it by no more than if its excess
+    were σ, so that a start far from the limit does not wind it up.
+    """
+
+    cost: Array
+    """Of the last batch."""
+    variance: Array
+    """Running mean of half the squared difference of two batches' costs; what two noisy measurements differ by."""
+    weight: Array
+    """Of the variance, up to 1."""
+    share: Array
+
+    @classmethod
+    def unknown(cls) -> "Margin":
+        """Before the first batch."""
+        return cls(*jnp.zeros(4))
+
+    def seen(self, cost: Array, limit: Array | float) -> "Margin":
+        """With one batch more."""
+        jump = jnp.where(self.weight > 0, cost - self.cost, 0.0)
+        variance = MEMORY * self.variance + (1 - MEMORY) * jump**2 / 2
+        weight = MEMORY * self.weight + (1 - MEMORY)
+        spread = jnp.sqrt(variance / weight)
+        moved = GAIN * jnp.clip((cost - limit) / jnp.maximum(spread, 1e-6), -1.0, 1.0)
+        return Margin(cost, variance, weight, jnp.clip(self.share + moved, 0.0, 1.0))
+
+    def below(self, limit: Array | float) -> Array:
+        """The aim: never below 0, which no cost can be."""
+        spread = jnp.sqrt(self.variance / jnp.maximum(self.weight, 1e-6))
+        return jnp.maximum(limit - self.share * spread, jnp.minimum(limit, 0.0))

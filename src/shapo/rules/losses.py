@@ -1,0 +1,116 @@
+"""What epochs of minibatches minimise: each loss has its own way to stop paying for moving too far."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import jax.numpy as jnp
+from jax import Array
+
+from shapo.rules import gaussian, networks
+from shapo.rules.gradients import Loss
+from shapo.rules.networks import Policy
+from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.surrogates import Samples, clipped_surrogate, ratio
+from shapo.types import Progress
+
+
+class MinibatchLoss(Protocol):
+    """A rule that makes a loss of some rows."""
+
+    def __call__(self, part: Samples, advantage: Array, start: Policy, progress: Progress) -> Loss:
+        """The loss of a policy on `part`; `start` is the policy with which the epochs began."""
+        ...
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """PPO: the surrogate, but a probability ratio counts only within 1 ± `clip`."""
+
+    clip: float | Schedule = 0.2
+
+    def __post_init__(self):
+        check_number(self.clip, "Clipped(clip={})", positive=True)
+
+    def __call__(self, part: Samples, advantage: Array, start: Policy, progress: Progress) -> Loss:
+        return clipped_surrogate(part, advantage, now(self.clip, progress))
+
+
+@dataclass(frozen=True)
+class FirstOrder:
+    """FOCOPS: come close to the best policy near the start, in the states where the policy has not yet gone too far.
+
+    The best policy is π*(a|s) ∝ π₀(a|s) exp(A/temperature), and minimising E_s[KL(π‖π*)] is minimising
+
+        E[KL(π‖π₀)[s] − ratio · A / temperature],   over the states where KL(π‖π₀)[s] ≤ region
+    """
+
+    temperature: float = 1.5
+    """The price of a nat of KL, in units of the advantage."""
+    region: float | Schedule = 0.02
+    """In nats, summed over action dimensions."""
+
+    def __post_init__(self):
+        check_number(self.temperature, "FirstOrder(temperature={})", positive=True)
+        check_number(self.region, "FirstOrder(region={})", positive=True)
+
+    def __call__(self, part: Samples, advantage: Array, start: Policy, progress: Progress) -> Loss:
+        before = networks.act(start, part.obs)
+
+        def loss(policy: Policy) -> Array:
+            moved = gaussian.divergence(networks.act(policy, part.obs), before)
+            near = moved <= now(self.region, progress)
+            gain = ratio(policy, part) * advantage / self.temperature
+            return jnp.mean(jnp.where(near, moved - gain, 0.0))
+
+        return loss
+
+
+@dataclass(frozen=True)
+class Anchored:
+    """CUP's projection: gain where it is worth the distance from the start, E[KL(π₀‖π)] − E[ratio · A].
+
+    With A = −νA_c that is the policy nearest to the start, cost counted at the price ν.
+    """
+
+    def __call__(self, part: Samples, advantage: Array, start: Policy, progress: Progress) -> Loss:
+        before = networks.act(start, part.obs)
+
+        def loss(policy: Policy) -> Array:
+            moved = gaussian.divergence(before, networks.act(policy, part.obs))
+            return jnp.mean(moved - ratio(policy, part) * advantage)
+
+        return loss
+
+
+@dataclass(frozen=True)
+class Penalised:
+    """P3O: PPO's loss plus what the policy's cost is expected to exceed its limit by, at a price of `weight`.
+
+        L + weight · Σ_c max(0, E[max(ratio · A_c, clip(ratio, 1 ± clip) · A_c)] + (J_c − limit) / (episode length))
+
+    The penalty is exact: where `weight` is above the constraint's multiplier, the minimum is the constrained one. As in
+    `Cpo` the excess is per step, because A_c is; and as A_c has mean 0 in the batch, what a minibatch differs from that
+    is noise and left out, or the penalty would set in by lot.
+    """
+
+    cost_limit: tuple[float, ...]
+    weight: float | Schedule = 20.0
+    clip: float | Schedule = 0.2
+
+    def __post_init__(self):
+        check_number(self.weight, "Penalised(weight={})")
+        check_number(self.clip, "Penalised(clip={})", positive=True)
+
+    def __call__(self, part: Samples, advantage: Array, start: Policy, progress: Progress) -> Loss:
+        clip = now(self.clip, progress)
+        reward_loss, cost = clipped_surrogate(part, advantage, clip), part.cost_advantage
+        excess = jnp.asarray(progress.episode_cost) - jnp.array(self.cost_limit)
+        per_step = excess / progress.episode_length
+
+        def loss(policy: Policy) -> Array:
+            r = ratio(policy, part)[:, None]
+            rise = jnp.mean(jnp.maximum(r * cost, jnp.clip(r, 1 - clip, 1 + clip) * cost) - cost, 0)
+            over = jnp.maximum(rise + per_step, 0.0)
+            return reward_loss(policy) + now(self.weight, progress) * over.sum()
+
+        return loss

@@ -1,0 +1,125 @@
+"""How far we go, PCPO's answer: the steepest step in a trust region, projected onto what the cost's limit allows.
+
+x½ = −U_F(g, radius)
+x = argmin ½ (x − x½)ᵀL(x − x½)  subject to  bᵀx + c ≤ 0
+  = x½ − max(0, (bᵀx½ + c) / bᵀL⁻¹b) L⁻¹b
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+
+from shapo.rules import trees
+from shapo.rules.geometry import Metric, backtrack, euclidean, steepest
+from shapo.rules.gradients import Gradient, Metrics, Plain
+from shapo.rules.networks import Policy
+from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.steps import FisherSolver, named
+from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
+from shapo.types import Progress
+
+
+def in_kl(metric: Metric) -> Metric:
+    """The nearest point is that of the most similar policy: L = F."""
+    return metric
+
+
+def in_l2(metric: Metric) -> Metric:
+    """The nearest point is that of the most similar parameters: L = I."""
+    return euclidean()
+
+
+def way_back(cost: Array, per_unit: Array) -> Array:
+    """How many units of −L⁻¹b lead from a point with linear cost bᵀx + c to the nearest where it is not above 0.
+
+    `per_unit` is bᵀL⁻¹b, what one of them saves.
+    """
+    return jnp.maximum(cost, 0.0) / jnp.maximum(per_unit, jnp.finfo(per_unit.dtype).tiny)
+
+
+class Candidate(NamedTuple):
+    """What the line search knows of a point."""
+
+    loss: Array
+    cost_loss: Array
+    kl: Array
+
+
+@dataclass(frozen=True)
+class Projected:
+    """Climb within the trust region, go back to the nearest point within the limit, shorten until it is acceptable.
+
+    Where the limit is further away than a trust region reaches, the way back is one trust region long: the cost's slope
+    says nothing about policies beyond. The step is acceptable if its KL is within the radius, its cost rises by no more
+    than the slack there is, and its loss falls, unless it had to be projected.
+    """
+
+    cost_limit: float
+    radius: float | Schedule
+    projection: Callable[[Metric], Metric] = in_kl
+    """F ↦ L: in what sense a point is near."""
+    gradient: Gradient = field(default_factory=Plain)
+    cost_gradient: Gradient = field(default_factory=Plain)
+    solver: FisherSolver = field(default_factory=FisherSolver)
+    trials: int = 15
+
+    def __post_init__(self):
+        check_number(self.radius, "Projected(radius={})", positive=True)
+
+    def init(self, params: Policy) -> tuple[()]:
+        """Nothing to remember."""
+        return ()
+
+    def update(
+        self,
+        params: Policy,
+        state: tuple[()],
+        samples: Samples,
+        advantage: Array,
+        progress: Progress,
+        key: Array,
+    ) -> tuple[Policy, tuple[()], Metrics]:
+        """One projected step."""
+        radius, behaviour = now(self.radius, progress), policy_behaviour(samples.obs)
+        loss = surrogate(samples, advantage)
+        cost_loss = surrogate(samples, -samples.cost_advantage[:, 0])
+        metric = self.solver.metric(samples, params)
+        slope = self.gradient(loss, params, metric, behaviour, progress)
+        cost = self.cost_gradient(cost_loss, params, metric, behaviour, progress)
+        descent = steepest(slope.grads, metric, radius, guess=slope.natural)
+        (episode_cost,) = jnp.asarray(progress.episode_cost)
+        excess = (episode_cost - self.cost_limit) / progress.episode_length
+
+        back = self.projection(metric).solve(cost.grads, cost.natural).x
+        wanted = way_back(excess - trees.dot(cost.grads, descent.move), trees.dot(cost.grads, back))
+        curved = trees.dot(back, metric.apply(back))
+        reach = jnp.sqrt(2 * radius / jnp.maximum(curved, jnp.finfo(curved.dtype).tiny))
+        units = jnp.minimum(wanted, reach)
+
+        here = behaviour.outputs(params)
+        moved = backtrack(
+            params,
+            trees.add(trees.scale(-1.0, descent.move), back, -units),
+            evaluate=lambda p: Candidate(
+                loss(p), cost_loss(p), behaviour.divergence(here, behaviour.outputs(p))
+            ),
+            accept=lambda found: (
+                ((found.loss <= slope.value) | (units > 0))
+                & (found.cost_loss - cost.value <= jnp.maximum(-excess, 0.0))
+                & (found.kl <= radius)
+            ),
+            trials=self.trials,
+        )
+        metrics = {
+            "policy/kl": jnp.where(moved.fraction > 0, moved.found.kl, 0.0),
+            "policy/fraction": moved.fraction,
+            "policy/residual": descent.residual,
+            "policy/cg_iterations": descent.iterations,
+            "policy/excess": excess,
+            "policy/projected": units,
+        }
+        found = named("gradient", slope.metrics) | named("gradient_cost", cost.metrics)
+        return moved.params, state, metrics | found

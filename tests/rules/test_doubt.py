@@ -1,0 +1,86 @@
+"""What many batches know about the noise of each."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from shapo.learning.advantages import sides
+from shapo.rules.constrained import Products
+from shapo.rules.doubt import LEAST_KEPT, Kept, Margin
+
+ROWS, TRUTH = 200, np.full(400, 0.02)
+"""Gradients are means over rows of truth + noise, of which the noise is the larger part."""
+
+
+def promises(rng):
+    """Products of one batch whose cost gradient is noisy and whose reward gradient is −truth."""
+    per_row = TRUTH + rng.normal(size=(ROWS, TRUTH.size))
+    b, e = per_row.mean(0), sides(ROWS // 10, 10).reshape(-1) @ per_row / ROWS
+    return Products(
+        *map(jnp.float32, (TRUTH @ TRUTH, -TRUTH @ b, b @ b, -TRUTH @ b, b @ b - e @ e))
+    )
+
+
+def test_what_two_halves_agree_about_is_what_another_batch_confirms():
+    """bᵀb is overestimated by the noise, its kept part is not."""
+    rng = np.random.default_rng(2)
+    found = [promises(rng) for _ in range(300)]
+    kept = np.array([each.kept_s for each in found])
+    assert np.mean([each.s for each in found]) > 10 * TRUTH @ TRUTH
+    assert abs(kept.mean() - TRUTH @ TRUTH) < 3 * kept.std() / np.sqrt(len(kept))
+
+
+def test_many_batches_know_better_than_one_what_counts():
+    rng, kept, seen = np.random.default_rng(3), Kept.unknown(), jax.jit(Kept.seen)
+    counted, alone = [], []
+    for batch in range(300):
+        found = promises(rng)
+        kept = seen(kept, found)
+        if batch == 0:  # nothing else is known
+            np.testing.assert_allclose(kept.counted(found), found, rtol=1e-5)
+        if batch >= 100:
+            counted.append(kept.counted(found))
+            alone.append(found)
+    truth = TRUTH @ TRUTH
+    error = lambda products: np.std([float(each.kept_s) for each in products])
+    np.testing.assert_allclose(np.mean([each.kept_s for each in counted]), truth, rtol=0.2)
+    np.testing.assert_allclose(np.mean([each.kept_r for each in counted]), -truth, rtol=0.2)
+    assert error(counted) < error(alone) / 4
+
+
+def test_pure_noise_still_has_a_direction():
+    one = jnp.float32(1)
+    found = Products(one, one, one, one, -one)
+    assert Kept.unknown().seen(found).counted(found).kept_s == jnp.float32(LEAST_KEPT)
+
+
+def hover(limit, spread, climb, retreat, aimed, batches=4000):
+    """The mean cost of whoever climbs if the measured cost is below the aim, and retreats if it is above."""
+    rng, margin, seen = np.random.default_rng(4), Margin.unknown(), jax.jit(Margin.seen)
+    cost, costs = limit, []
+    for _ in range(batches):
+        measured = cost + spread * rng.normal()
+        margin = seen(margin, measured, limit)
+        cost += climb if measured < (margin.below(limit) if aimed else limit) else -retreat
+        costs.append(cost)
+    return np.mean(costs[batches // 4 :])
+
+
+def test_a_cost_that_rises_faster_than_it_falls_is_held_at_its_limit():
+    above = hover(10.0, 4.0, climb=1.0, retreat=0.4, aimed=False)
+    assert above > 12
+    assert abs(hover(10.0, 4.0, climb=1.0, retreat=0.4, aimed=True) - 10) < 0.3
+
+
+@pytest.mark.parametrize("limit", [0.0, 10.0])
+def test_a_margin_does_not_wind_up(limit):
+    """However long the cost was far too high, the aim is no lower than one spread, and never below 0."""
+    margin = Margin.unknown()
+    for batch in range(100):
+        margin = margin.seen(jnp.float32(1000 + batch % 2), limit)
+    assert margin.share == 1
+    assert max(limit - 1, 0) <= margin.below(limit) <= limit
+    for _ in range(21):
+        margin = margin.seen(jnp.float32(-1000), limit)
+    assert margin.share == 0

@@ -1,0 +1,122 @@
+"""What a person sees of a run while it goes on."""
+
+import builtins
+import io
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from shapo.experiment import Experiment
+from shapo.runs.panel import LivePanel, progress, sparkline, time_left
+
+ROW = {
+    "iteration": 0, "steps": 20_000, "episodes": 20, "reward/episode": 12.345, "cost/episode": 17.5,
+    "cost/limit": 10.0,
+    "cost/rate": 0.0175, "cost/total": 350.0, "cost/p80": 20.0, "cost/p95": 30.0, "episode/length": 1000.0,
+    "termination/total": 3, "policy/multiplier": 0.5, "policy/kl": 0.019, "policy/fraction": 0.8,
+    "statistics/kl": 1.25e-6, "gradient/kl": 2e-4, "gradient/cosine": 0.99962, "gradient/alpha": 0.03,
+    "gradient/increase": 0.0042, "time/steps_per_second": 10_000.0,
+    "time/wait": 0.5, "time/actor": 0.5, "time/critics": 0.9, "time/rest": 0.1,
+}  # fmt: skip
+
+
+@pytest.fixture
+def console():
+    return Console(width=80, record=True, file=io.StringIO(), force_terminal=True)
+
+
+def test_the_panel_shows_what_matters(console):
+    with LivePanel(Experiment(steps=40_000), console) as panel:
+        panel(ROW)
+    text = console.export_text()
+    for shown in (
+        "12.35",
+        "17.50 of 10",
+        "0.0175",
+        "λ 0.5",
+        "KL 0.019",
+        "10,000 steps/s",
+        "0:02 left",
+        "SHAPO",
+        "cos 0.99962",
+        "waiting 25%  policy 25%  critics 45%  files 5%",
+        "fraction of the step taken · drift: KL by new observation statistics",
+        "cos of plain and SHAPO gradient (1: no effect) · rise: loss there minus here",
+    ):
+        assert shown in text
+    last = text[text.rindex("╭") :]
+    assert max(map(len, last.splitlines())) <= 80
+
+
+def test_words_that_are_not_shown_are_not_explained(console):
+    with LivePanel(Experiment(steps=40_000), console) as panel:
+        panel({name: value for name, value in ROW.items() if not name.startswith("gradient/")})
+    text = console.export_text()
+    assert "SHAPO" not in text and "rise" not in text and "drift" in text
+
+
+def test_the_clock_runs_while_nothing_is_known_yet(console, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    with LivePanel(Experiment(), console):
+        now[0] += 83
+    assert "starting the environments and compiling … 1:23" in console.export_text()
+
+
+class ZMQInteractiveShell:
+    """What a notebook's kernel is called."""
+
+
+def test_python_gets_a_panel_in_a_terminal_lines_in_a_notebook_and_else_nothing(monkeypatch):
+    shown = lambda quiet=False: type(progress(Experiment(), quiet)).__name__
+    assert shown() == "nullcontext"
+    with monkeypatch.context() as notebook:
+        notebook.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
+        assert (shown(), shown(quiet=True)) == ("PlainLines", "nullcontext")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert (shown(), shown(quiet=True)) == ("LivePanel", "nullcontext")
+
+
+PROGRAM = """
+import time
+from rich.console import Console
+from shapo.experiment import Experiment
+from shapo.runs.panel import LivePanel
+try:
+    with LivePanel(Experiment(), Console()):
+        print("drawn")
+        time.sleep(60)
+except KeyboardInterrupt:
+    print("left")
+"""
+
+
+def test_ctrl_c_leaves_no_mark_in_the_panel():
+    """A terminal writes ^C where its cursor is: at the end of the border, which is then drawn a line too low."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdin=theirs, stdout=theirs, start_new_session=True,
+        preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),
+    )  # fmt: skip
+    os.close(theirs)
+    seen = b""
+    while b"drawn" not in seen:
+        seen += os.read(ours, 1 << 16)
+    os.write(ours, b"\x03")
+    while b"left" not in seen:
+        seen += os.read(ours, 1 << 16)
+    assert process.wait(10) == 0 and b"^C" not in seen
+    os.close(ours)
+
+
+def test_sparkline_and_time():
+    assert (
+        sparkline([0.0, 1.0, 2.0]) == "▁▅█"
+        and sparkline([float("nan")]) == ""
+        and sparkline([3.0]) == "▁"
+    )
+    assert time_left({"iteration": 4, "steps": 500, "time/steps_per_second": 50.0}, 10) == 10.0
