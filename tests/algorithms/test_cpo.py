@@ -23,7 +23,7 @@ def double_precision(request):
 def test_the_excess_is_per_step_of_the_episodes_that_ended(tmp_path):
     """Episodes of 25 steps, batches of 10: an episode's excess must not be spread over a batch's length."""
     experiment = TINY.replace(algo="cpo", steps_per_env=10, steps=400, cost_limit=(2.0,))
-    rows = train(experiment, tmp_path / "run", env=Toy).progress
+    rows = train(experiment, tmp_path / "run", env=Toy).history.columns
     ended = np.array(rows["episode/length"])
     assert np.isnan(ended[:2]).all() and (ended[2:] == 25).any()
     known = ~np.isnan(ended)

@@ -381,7 +381,7 @@ def test_compare(capsys, tmp_path, monkeypatch):
         f"run={n}/4" for n in (1, 2, 3, 4)
     ]
     assert lines[0][1] == "name=toy_env-Toy_trpo_plain_s0"
-    assert lines[0][-1].startswith("seconds_left_in_all=")
+    assert all(line[-1].startswith("seconds_left_in_all=") for line in lines)
     assert lines[-1][-1] == "seconds_left_in_all=0"
     again = shapo(capsys, *words)[1]  # nothing left to train
     assert "iteration=" not in again and json.loads(again.splitlines()[-2]) == found
