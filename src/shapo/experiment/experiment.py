@@ -45,7 +45,7 @@ SECTIONS = {
     "radius_per_dim": "trust region (all but the PPO family)",
     "schedule": "pessimism of actor and critics (gradient shapo or sam)",
     "multiplier_init": "constraint",
-    "saute_discount": "Sauté",
+    "saute_discount": "Sauté and Simmer",
     "ppo_rate": "PPO family",
     "discount": "advantages, networks and critics",
 }
