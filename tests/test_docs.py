@@ -253,5 +253,5 @@ def test_every_recorded_column_is_explained(workplace, short_trainings):
     page = (ROOT / "docs/algorithms/index.md").read_text()
     for algo in ("trpo-pid", "cpo"):
         run = training.train(Experiment("Hopper-v4", algo, "shapo"), workplace / algo)
-        for column in run.progress:
+        for column in run.history.columns:
             assert f"`{column}`" in page or column.startswith("gradient_cost/"), column

@@ -163,7 +163,7 @@ def test_what_is_not_finite_is_neither_published_nor_written(tmp_path, algo):
         training.train(EXPERIMENT.replace(algo=algo), folder, env=huge)
     assert "--resume" not in str(error.value)
     assert [path.name for path in (folder / "checkpoints").iterdir()] == ["000000.safetensors"]
-    assert Run.open(folder).progress["iteration"] == [0]
+    assert Run.open(folder).history.columns["iteration"] == [0]
     assert np.isfinite(Run.open(folder).policy.actor.weights[0]).all()
 
 

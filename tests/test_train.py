@@ -65,7 +65,9 @@ def test_equals_a_plain_loop(trained):
             state, batch, ledger.episode_cost().tolist(), ledger.episode_length()
         )
         for name, value in {**metrics, **ledger.row(iteration)}.items():
-            np.testing.assert_array_equal(trained.progress[name][iteration], value, err_msg=name)
+            np.testing.assert_array_equal(
+                trained.history.columns[name][iteration], value, err_msg=name
+            )
     obs = np.random.default_rng(0).normal(size=(10, 3))
     actor = learner.actor(state)
     np.testing.assert_array_equal(trained.policy.actor.log_std, actor.log_std)
@@ -92,7 +94,9 @@ def test_the_number_of_workers_does_not_matter(trained, tmp_path):
 
 def test_another_seed_gives_another_run(trained, tmp_path):
     other = train(TINY.replace(seed=6, steps=200), tmp_path / "other", env=Toy)
-    assert other.progress["reward/episode"][0] != trained.progress["reward/episode"][0]
+    assert (
+        other.history.columns["reward/episode"][0] != trained.history.columns["reward/episode"][0]
+    )
 
 
 def test_files_of_a_run(trained):
@@ -102,7 +106,7 @@ def test_files_of_a_run(trained):
         "workers.log", "manifest.json",
     }  # fmt: skip
     assert trained.finished
-    columns = list(trained.progress)
+    columns = list(trained.history.columns)
     assert columns[:7] == [
         "iteration", "steps", "episodes", "reward/episode", "cost/episode", "cost/limit", "cost/rate",
     ]  # fmt: skip
@@ -113,10 +117,10 @@ def test_files_of_a_run(trained):
         "critic/reward_loss",
         "statistics/kl",
     } <= set(columns)
-    assert trained.progress["steps"] == [200, 400, 600]
+    assert trained.history.columns["steps"].tolist() == [200, 400, 600]
     episodes = (trained.folder / "episodes.csv").read_text().splitlines()
     assert episodes[0] == "iteration,steps,env,return,cost,length,terminated"
-    assert len(episodes) - 1 == trained.progress["episodes"][-1]
+    assert len(episodes) - 1 == trained.history.columns["episodes"][-1]
 
 
 def read_events(path):
@@ -133,7 +137,7 @@ def read_events(path):
 def test_tensorboard_has_the_same_numbers(trained):
     (path,) = (trained.folder / "tensorboard").iterdir()
     found = read_events(path)
-    for iteration, value in enumerate(trained.progress["cost/rate"]):
+    for iteration, value in enumerate(trained.history.columns["cost/rate"]):
         assert found["cost/rate", iteration] == pytest.approx(value)
 
 
@@ -144,7 +148,7 @@ def test_your_own_algorithm(tmp_path):
         env=Toy,
         algorithm=trpo(radius=0.5, gradient=Sam(0.01)),
     )
-    assert 0.02 < run.progress["policy/kl"][0] <= 0.5
+    assert 0.02 < run.history.columns["policy/kl"][0] <= 0.5
     assert "Sam(rho=0.01)" in run.experiment.algo and "shapo" not in run.experiment.gradient
 
 
@@ -161,7 +165,7 @@ class TestSaute:
 
     def test_learns_with_the_budget_and_reports_the_task(self, by_name):
         assert by_name.policy.observation_size == 4
-        assert min(by_name.progress["reward/episode"]) > -200
+        assert min(by_name.history.columns["reward/episode"]) > -200
 
     def test_as_an_object_is_the_same(self, by_name, tmp_path):
         algorithm = recipes.algorithm(SAUTE, 2)
@@ -327,6 +331,6 @@ def test_default_folder_is_one_folder_with_a_name_of_reasonable_length():
 def test_learns_to_stay_within_the_limit(tmp_path):
     """The optimum without a limit is to stand at 1; the walk there may not pass 1.2."""
     run = train(TINY.replace(steps=60_000, num_envs=8), tmp_path / "long", env=Toy)
-    returns, costs = run.progress["reward/episode"], run.progress["cost/episode"]
+    returns, costs = run.history.columns["reward/episode"], run.history.columns["cost/episode"]
     assert np.mean(returns[-20:]) > np.mean(returns[:5]) + 10
     assert np.mean(costs[-20:]) < 2.0

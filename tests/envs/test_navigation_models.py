@@ -1,5 +1,7 @@
 """Our MuJoCo models against figures measured on the original's."""
 
+import math
+
 import mujoco
 import numpy as np
 import pytest
@@ -22,10 +24,14 @@ def test_point_is_the_original_point():
 
 def test_closed_form_has_the_mass_of_the_model():
     model = _model("PointGoal0")
+    turning = models.hinge_inertia(TASKS["SafetyPointPush2-v0"])
+    ball, arrow = 4 / 3 * math.pi * 1e-3, 1e-3
+    by_hand = ball * 0.1**2 * 2 / 5 + arrow * (0.1**2 / 6 + 0.1**2)
+    assert turning == pytest.approx(by_hand, rel=1e-13)
     data, inertia = mujoco.MjData(model), np.zeros((3, 3))
     mujoco.mj_forward(model, data)
     mujoco.mj_fullM(model, data, inertia)
-    expected = [[point.MASS, 0, 0], [0, point.MASS, 0], [0, 0, point.INERTIA]]
+    expected = [[point.MASS, 0, 0], [0, point.MASS, 0], [0, 0, turning]]
     expected[1][2] = expected[2][1] = point.MASS * point.OFFSET
     # To the last bits: 5e-15 of the inertia was once 7e-8 of what the accelerometer says, for the turn servo chatters.
     np.testing.assert_allclose(inertia, expected, rtol=1e-15, atol=1e-22)

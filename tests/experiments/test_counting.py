@@ -49,9 +49,9 @@ def test_mean_curves_are_means_and_standard_errors(tmp_path):
     for seed in range(3):
         write_run(tmp_path / f"s{seed}", SHORT.replace(seed=seed))
     runs = read_runs(tmp_path).runs
-    rows = np.stack([run.progress["reward/episode"] for run in runs])
+    rows = np.stack([run.history.columns["reward/episode"] for run in runs])
     curve = mean_curve(runs, "reward/episode")
-    np.testing.assert_allclose(curve.steps, runs[0].progress["steps"])
+    np.testing.assert_allclose(curve.steps, runs[0].history.columns["steps"])
     np.testing.assert_allclose(curve.mean, rows.mean(0))
     np.testing.assert_allclose(curve.error, rows.std(0, ddof=1) / np.sqrt(3))
     smooth = mean_curve(runs, "reward/episode", window=3)
@@ -71,5 +71,5 @@ def test_a_curve_begins_where_every_run_has_a_value(tmp_path):
     runs = read_runs(tmp_path).runs
     curve = mean_curve(runs, "reward/episode")
     assert curve.steps.tolist() == [20_000 * k for k in range(3, 11)]
-    known = np.stack([run.progress["reward/episode"][2:] for run in runs[:2]])
+    known = np.stack([run.history.columns["reward/episode"][2:] for run in runs[:2]])
     np.testing.assert_allclose(curve.mean, known.mean(0))

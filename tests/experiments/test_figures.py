@@ -119,7 +119,7 @@ def test_points_are_means_and_ellipses_standard_errors(axes, runs):
 def test_curves_are_means_of_the_runs(axes, runs):
     [result] = gather([PLAIN], read_runs(runs).runs)
     drawing.curves(axes, [result], "cost/episode")
-    expected = np.mean([run.progress["cost/episode"] for run in result.runs], axis=0)
+    expected = np.mean([run.history.columns["cost/episode"] for run in result.runs], axis=0)
     np.testing.assert_allclose(axes.lines[0].get_ydata(), expected)
 
 

@@ -100,12 +100,12 @@ def test_like_is_compared_with_like(tmp_path):
 
 
 ARMS = {
-    "vanilla": SHORT,
+    "plain": SHORT,
     "critics": SHORT.replace(critic_gradient="sam"),
     "actor": SHORT.replace(gradient="shapo"),
     "both": SHAPO,
 }
-SKILL = {"vanilla": 1.0, "critics": 2.0, "actor": 3.0, "both": 4.0}
+SKILL = {"plain": 1.0, "critics": 2.0, "actor": 3.0, "both": 4.0}
 
 
 def write_arms(folder, *names):
@@ -114,22 +114,20 @@ def write_arms(folder, *names):
 
 
 def test_the_baseline_has_a_plain_actor_and_plain_critics(tmp_path):
-    """Figure 7's four arms: SHAPO and its actor alone are both compared with vanilla, and the critics with nothing."""
+    """Figure 7's four arms: SHAPO and its actor alone are both compared with plain, and the critics with nothing."""
     write_arms(tmp_path, *ARMS)
     found = {c.label: c.reward.estimate for c in comparisons(groups_in(tmp_path)).made}
     runs = {
         run.folder.name: run.history.final("reward/episode") for run in read_runs(tmp_path).runs
     }
-    vanilla = "trpo-pid · plain"
+    plain = "trpo-pid · plain"
     assert found == {
-        f"trpo-pid · shapo − {vanilla}": pytest.approx(runs["both"] - runs["vanilla"]),
-        f"trpo-pid · shapo · plain critics − {vanilla}": pytest.approx(
-            runs["actor"] - runs["vanilla"]
-        ),
+        f"trpo-pid · shapo − {plain}": pytest.approx(runs["both"] - runs["plain"]),
+        f"trpo-pid · shapo · plain critics − {plain}": pytest.approx(runs["actor"] - runs["plain"]),
     }
 
 
-def test_without_vanilla_only_the_actors_rule_may_differ(tmp_path):
+def test_without_a_plain_one_only_the_actors_rule_may_differ(tmp_path):
     write_arms(tmp_path, "critics", "actor", "both")
     [comparison] = comparisons(groups_in(tmp_path)).made
     assert comparison.label == (

@@ -31,7 +31,7 @@ def test_the_grid_is_the_papers_around_a_frozen_base():
 
 
 def measured(tmp_path, scores):
-    """A grid of one seed, whose first runs (vanilla first) have the given constant returns and cost rates."""
+    """A grid of one seed, whose first runs (plain first) have the given constant returns and cost rates."""
     wanted = grid(CHOICES, points=3, seeds=1)
     for number, ((reward, rate), experiment) in enumerate(zip(scores, wanted, strict=False)):
         folder = tmp_path / f"run{number}"
@@ -48,8 +48,8 @@ def measured(tmp_path, scores):
 
 def test_the_knee_of_the_front_is_taken(tmp_path):
     # Corner (return 0, cost 10). Areas alone: (10-9)*10, (10-2)*8, (10-1)*2, and two that are beaten by the second.
-    vanilla, scores = (0, 10), [(10, 9), (8, 2), (2, 1), (7, 3), (8, 2.5)]
-    wanted, runs = measured(tmp_path, [vanilla, *scores])
+    plain, scores = (0, 10), [(10, 9), (8, 2), (2, 1), (7, 3), (8, 2.5)]
+    wanted, runs = measured(tmp_path, [plain, *scores])
     found = weigh(wanted, runs)
     assert [(each.reward, each.cost_rate) for each in found.front] == [(2, 1), (8, 2), (10, 9)]
     assert (found.choice.reward, found.choice.cost_rate) == (8, 2)
@@ -64,7 +64,7 @@ def test_points_that_are_all_alike_still_give_a_choice(tmp_path):
     wanted, runs = measured(tmp_path, [(5, 5)] * 4)
     found = weigh(wanted, runs)
     assert found.choice.experiment == wanted[1].replace(workers=0) and found.share == 1
-    with pytest.raises(ValueError, match="more --steps"):
+    with pytest.raises(ValueError, match="more steps"):
         weigh(wanted, runs[:1])
 
 

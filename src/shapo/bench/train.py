@@ -8,6 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 from shapo.envs.registry import IDS, canonical
 from shapo.experiment import Experiment
 from shapo.rollout.processes import available_cores
@@ -44,11 +46,11 @@ def measure_training(experiment: Experiment, iterations: int) -> dict[str, objec
             watch=lambda row: seen.append(time.perf_counter() - begin),
             quiet=True,
         )
-        columns = run.progress
-    spent = columns["time/seconds"][-1] - columns["time/seconds"][SETTLING - 1]
+        columns = run.history.columns
+    spent = float(columns["time/seconds"][-1] - columns["time/seconds"][SETTLING - 1])
     speed = (iterations - SETTLING) * experiment.batch_steps / spent
     split = {
-        name: statistics.median(columns[f"time/{name}"][SETTLING:])
+        name: float(np.median(columns[f"time/{name}"][SETTLING:]))
         for name in ("wait", "actor", "critics", "rest")
     }
     found: dict[str, object] = {

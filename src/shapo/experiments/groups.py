@@ -122,8 +122,8 @@ def _baseline(treated: Group, groups: Sequence[Group]) -> tuple[Group | None, st
         shared = lambda group: len(_by_seed(group).keys() & _by_seed(treated).keys())
         return max(candidates, key=shared, default=None)
 
-    if vanilla := closest("plain", ACTOR_AND_CRITICS):
-        return vanilla, ""
+    if plain := closest("plain", ACTOR_AND_CRITICS):
+        return plain, ""
     return closest(treated.experiment.critic_gradient, ACTOR), " (the actor's rule alone)"
 
 

@@ -34,7 +34,6 @@ class Spec(NamedTuple):
     observation: int
     action: int
     costs: int
-    horizon: int | None
     scale: ActionScale
     notes: tuple[str, ...]
     """What whoever trains on them should know."""

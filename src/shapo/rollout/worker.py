@@ -117,7 +117,7 @@ class Worker:
         env = self._env
         scale = ActionScale.of(env.action_space, env.id)
         size = int(env.observation_space.shape[0])
-        return Spec(env.id, size, len(scale.offset), env.num_costs, env.horizon, scale, self._notes)
+        return Spec(env.id, size, len(scale.offset), env.num_costs, scale, self._notes)
 
     def _collect(self, order: Collect) -> Collected:
         assert self._shared is not None

@@ -1,4 +1,4 @@
-"""Vector algebra on parameter trees."""
+"""Vector algebra on parameter trees: what `optax.tree` has not, or not so that equal numbers stay equal."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +6,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import Array
+from optax.tree import scale, where
+from optax.tree import zeros_like as zeros
+
+__all__ = ["Tree", "add", "cosine", "dot", "is_finite", "norm", "scale", "where", "zeros"]
 
 Tree = Any
 """A pytree of arrays: parameters, or a direction among them."""
@@ -21,24 +25,9 @@ def norm(a: Tree) -> Array:
     return jnp.sqrt(dot(a, a))
 
 
-def scale(factor: Array | float, a: Tree) -> Tree:
-    """factor · a"""
-    return jax.tree.map(lambda x: factor * x, a)
-
-
 def add(a: Tree, b: Tree, factor: Array | float = 1.0) -> Tree:
     """a + factor · b"""
     return jax.tree.map(lambda x, y: x + factor * y, a, b)
-
-
-def where(condition: Array, a: Tree, b: Tree) -> Tree:
-    """a if condition else b, leaf by leaf."""
-    return jax.tree.map(lambda x, y: jnp.where(condition, x, y), a, b)
-
-
-def zeros(a: Tree) -> Tree:
-    """0, shaped like a."""
-    return jax.tree.map(jnp.zeros_like, a)
 
 
 def cosine(a: Tree, b: Tree) -> Array:

@@ -164,7 +164,7 @@ class Run:
 
         What its environments printed may stay for whoever wants to know why; it is in nobody's way.
         """
-        if self.progress:
+        if self.history.columns:
             return False
         for name in MADE_BY_A_RUN:
             if not (keep_log and name in REMAINS):

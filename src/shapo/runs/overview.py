@@ -50,7 +50,7 @@ def _problems(folder: Path) -> list[str]:
     problems = check(folder)
     try:
         run = Run.open(folder)
-        _ = run.progress
+        _ = run.history
         if (folder / policies.FILE).exists():
             _ = run.policy
     except (BadInput, OSError) as error:
@@ -62,13 +62,11 @@ def _line(folder: Path) -> Line:
     nothing = float("nan")
     try:
         run = Run.open(folder)
-        rows = run.progress
+        history = run.history
     except (BadInput, OSError) as error:
         return Line(folder, f"unreadable: {error}", 0, nothing, nothing)
-    last = {name: values[-1] for name, values in rows.items() if values}
-    cost = last.get("cost/episode", last.get("cost/episode_1", nothing))
-    steps = last.get("steps", 0)
-    return Line(folder, _state(run, steps), int(steps), last.get("reward/episode", nothing), cost)
+    steps, reached = history.steps, map(history.last, ("reward/episode", "cost/episode"))
+    return Line(folder, _state(run, steps), steps, *reached)
 
 
 def _state(run: Run, steps: float) -> str:

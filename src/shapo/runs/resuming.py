@@ -121,7 +121,7 @@ def _finished(run: Run) -> Start:
 
 def _without_checkpoint(run: Run, notes: list[str]) -> Start:
     """The first iteration may be repeated: a crash between its rows and its checkpoint leaves them alone."""
-    rows = len(next(iter(run.progress.values()), []))
+    rows = len(next(iter(run.history.columns.values()), []))
     if run.finished:
         return Start(None, True, notes)
     if rows <= 1 and max(iterations(run.folder / "checkpoints"), default=0) == 0:

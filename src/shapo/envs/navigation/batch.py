@@ -52,8 +52,9 @@ def advance_points(rules, state, actions, matters, near, touching):
             near[count] = i
             count += 1
         else:
-            point.move(state.robot_q[i], state.robot_v[i], actions[i])
-            point.sense(state.robot_q[i], state.robot_v[i], actions[i], state.sensors[i])
+            q, v = state.robot_q[i], state.robot_v[i]
+            point.move(q, v, actions[i], rules.hinge_inertia)
+            point.sense(q, v, actions[i], rules.hinge_inertia, state.sensors[i])
         _follow_course(rules, state, i, matters[i])
     return count
 

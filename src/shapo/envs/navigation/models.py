@@ -12,6 +12,7 @@ import math
 from functools import lru_cache
 
 import mujoco
+import numpy as np
 
 from shapo.envs.navigation.tasks import Objects, Task
 
@@ -155,6 +156,20 @@ def make_model(task: Task, bodies: int) -> mujoco.MjModel:
   <actuator>{_CAR_ACTUATORS if car else _POINT_ACTUATORS}</actuator>
   <sensor>{_SENSORS}{_CAR_SENSORS if car else ""}</sensor>
 </mujoco>""")
+
+
+def hinge_inertia(task: Task) -> float:
+    """Of the Point, about the hinge it turns about; 0 for the Car, which has none.
+
+    The turn servo chatters, so an error in the last digits of it soon is one in the first digits of what is sensed.
+    """
+    if task.robot != "point":
+        return 0.0
+    model = make_model(task, 0)
+    data, mass = mujoco.MjData(model), np.zeros((model.nv, model.nv))
+    mujoco.mj_forward(model, data)
+    mujoco.mj_fullM(model, data, mass)
+    return float(mass[2, 2])
 
 
 def full_model(task: Task) -> mujoco.MjModel:

@@ -14,11 +14,9 @@ MASS = (
     4.0 / 3.0 * math.pi * 1e-3 + 1e-3
 )  # a ball of radius 0.1 and an arrow of half side 0.05, density 1
 OFFSET = 0.1 * 1e-3 / MASS  # of the centre of mass, along the arrow
-INERTIA = 2.8421827485812386e-05  # about the hinge, as MuJoCo has it, to the last bit
 DRAG, TURN_DRAG = 0.01, 0.005
 GEAR, FORCE_LIMIT = 0.3, 0.05
 GRAVITY, MAGNETIC = 9.81, 0.5
-RADIUS = math.hypot(0.15, 0.05)  # a corner of the arrow
 
 
 @inner
@@ -27,7 +25,7 @@ def _clip(x, limit):
 
 
 @inner
-def _acceleration(heading, v, forward, turn, drag_time):
+def _acceleration(heading, v, forward, turn, drag_time, hinge_inertia):
     """Acceleration (x, y, heading); `drag_time` > 0 treats drag implicitly over that time, as MuJoCo's Euler does."""
     s, c, w = math.sin(heading), math.cos(heading), v[2]
     force = GEAR * _clip(forward, FORCE_LIMIT)
@@ -37,17 +35,17 @@ def _acceleration(heading, v, forward, turn, drag_time):
     fy = pull * s - DRAG * v[1]
     m = MASS + drag_time * DRAG
     sx, sy = -MASS * OFFSET * s, MASS * OFFSET * c
-    inertia = INERTIA + drag_time * TURN_DRAG - (sx * sx + sy * sy) / m
+    inertia = hinge_inertia + drag_time * TURN_DRAG - (sx * sx + sy * sy) / m
     aw = (torque - TURN_DRAG * w - (sx * fx + sy * fy) / m) / inertia
     return (fx - sx * aw) / m, (fy - sy * aw) / m, aw
 
 
 @inner
-def move(q, v, action):
+def move(q, v, action, hinge_inertia):
     """One environment step of the free robot, in place."""
     forward, turn = _clip(action[0], 1.0), _clip(action[1], 1.0)
     for _ in range(SUBSTEPS):
-        ax, ay, aw = _acceleration(q[2], v, forward, turn, SUBSTEP)
+        ax, ay, aw = _acceleration(q[2], v, forward, turn, SUBSTEP, hinge_inertia)
         v[0] += SUBSTEP * ax
         v[1] += SUBSTEP * ay
         v[2] += SUBSTEP * aw
@@ -65,10 +63,11 @@ def sense_at_rest(heading, sensors):
 
 
 @inner
-def sense(q, v, action, sensors):
+def sense(q, v, action, hinge_inertia, sensors):
     """Write what the free robot senses under `action`: accelerometer, velocimeter, gyro, magnetometer."""
     s, c = math.sin(q[2]), math.cos(q[2])
-    ax, ay, _ = _acceleration(q[2], v, _clip(action[0], 1.0), _clip(action[1], 1.0), 0.0)
+    forward, turn = _clip(action[0], 1.0), _clip(action[1], 1.0)
+    ax, ay, _ = _acceleration(q[2], v, forward, turn, 0.0, hinge_inertia)
     sensors[0], sensors[1], sensors[2] = c * ax + s * ay, c * ay - s * ax, GRAVITY
     sensors[3], sensors[4], sensors[5] = c * v[0] + s * v[1], c * v[1] - s * v[0], 0.0
     sensors[6], sensors[7], sensors[8] = 0.0, 0.0, v[2]

@@ -13,6 +13,7 @@ from shapo.envs.navigation.models import (
     bodies_of,
     body_height,
     body_radius,
+    hinge_inertia,
 )
 from shapo.envs.navigation.state import LIDAR_BINS, NUM_SENSORS
 from shapo.envs.navigation.tasks import Task
@@ -36,6 +37,8 @@ class Rules(NamedTuple):
     lidar_range: float
     point: bool
     """Whether the robot is the Point, which has a closed form off contact."""
+    hinge_inertia: float
+    """Of the Point, about the hinge it turns about, to the last bit as this MuJoCo has it."""
     everything: bool
     """Whether MuJoCo steps everything in every step."""
     cylinders: bool
@@ -107,6 +110,7 @@ def make_rules(task: Task, everything: bool) -> Rules:
         horizon=task.horizon,
         lidar_range=task.lidar_range,
         point=task.robot == "point",
+        hinge_inertia=hinge_inertia(task),
         everything=everything,
         cylinders=task.robot == "car" or bool(task.of_kind("pillar")),
         step_time=SUBSTEPS * SUBSTEP[task.robot],

@@ -38,7 +38,7 @@ def draw(results: Sequence[Result]) -> Picture:
         for before, after in zip(scores[::2], scores[1::2], strict=True):
             drawing.arrow(panel, before, after)
     entries = [
-        ("baseline", Look("#444444", PLAIN.marker)),
+        ("plain", Look("#444444", PLAIN.marker)),
         ("SHAPO", Look("#444444", SHAPO.marker)),
     ]
     colours = [(ALGORITHM_NAMES[a], Look(c, "s")) for a, c in ALGORITHM_COLOURS.items()]

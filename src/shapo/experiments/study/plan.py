@@ -14,7 +14,7 @@ from shapo.runs.history import known_mean
 FIRST_SEEDS = 5
 """By these the radius of the later blocks is chosen."""
 RADII = (1e-4, 1e-3)
-PLAIN_ARM = "plain"
+PLAIN = "plain"
 
 
 class Metric(NamedTuple):
@@ -69,9 +69,9 @@ def blocks(runs: Sequence[Run]) -> list[Block]:
 
 def flagship(seeds: int) -> Block:
     """PID-Lagrangian on PointGoal1, without SHAPO and with two radii."""
-    arms = {PLAIN_ARM: _pid(), **{_shapo(radius): _pid(radius) for radius in RADII}}
+    arms = {PLAIN: _pid(), **{_shapo(radius): _pid(radius) for radius in RADII}}
     contrasts = [
-        Contrast(_shapo(radius), PLAIN_ARM, metric)
+        Contrast(_shapo(radius), PLAIN, metric)
         for metric in (RETURN, COST_RATE)
         for radius in RADII
     ]
@@ -98,7 +98,7 @@ def runs_of(arm: Experiment, runs: Iterable[Run]) -> dict[int, Run]:
 
 def _ablations(radius: float, runs: Sequence[Run]) -> list[Block]:
     ours = _shapo(radius)
-    pair = {PLAIN_ARM: _pid(), ours: _pid(radius)}
+    pair = {PLAIN: _pid(), ours: _pid(radius)}
 
     def block(name: str, others: Mapping[str, Experiment]) -> Block:
         against = [Contrast(arm, base, RETURN) for base in pair for arm in others]
@@ -132,11 +132,11 @@ def _bases(radius: float) -> list[Block]:
         Block(
             f"base {algo}",
             {
-                PLAIN_ARM: Experiment(algo=algo),
+                PLAIN: Experiment(algo=algo),
                 _shapo(radius): Experiment(algo=algo, gradient="shapo", pessimism=radius),
             },
             FIRST_SEEDS,
-            [Contrast(_shapo(radius), PLAIN_ARM, RETURN)],
+            [Contrast(_shapo(radius), PLAIN, RETURN)],
         )
         for algo in ("crpo", "cpo", "saute", "trpo-lagrangian")
     ]
@@ -146,15 +146,13 @@ def _falls(radius: float) -> Block:
     radii = sorted({1e-4, radius})
     algos = ("trpo-pid", "crpo", "cpo")
     walker = lambda algo, **choices: Experiment("Walker2d-v4", algo, **choices)
-    arms = {f"{algo} {PLAIN_ARM}": walker(algo) for algo in algos} | {
+    arms = {f"{algo} {PLAIN}": walker(algo) for algo in algos} | {
         f"{algo} {_shapo(r)}": walker(algo, gradient="shapo", pessimism=r)
         for algo in algos
         for r in radii
     }
     contrasts = [
-        Contrast(f"{algo} {_shapo(r)}", f"{algo} {PLAIN_ARM}", FALLS)
-        for algo in algos
-        for r in radii
+        Contrast(f"{algo} {_shapo(r)}", f"{algo} {PLAIN}", FALLS) for algo in algos for r in radii
     ]
     return Block("falls", arms, FIRST_SEEDS, contrasts)
 
