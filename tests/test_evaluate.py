@@ -9,7 +9,10 @@ import pytest
 from test_acting import make_actor
 from toy_env import Toy
 
+from shapo.envs.saute import Budget
+from shapo.envs.simmer import SimmeringBudget
 from shapo.evaluate import LAST_SEED, SEEDS, STRIDE, evaluate, first_seed, task_of
+from shapo.experiment.describing import name_of
 from shapo.rollout.acting import ActionScale
 from shapo.rollout.worker import SEEDS as TRAINING_SEEDS
 from shapo.runs.folder import Run
@@ -129,3 +132,11 @@ def test_a_policy_file_has_nothing_called_but_a_budget(tmp_path, wrapper, capsys
     with pytest.raises(ValueError, match=r"changed by|unexpected keyword"):
         task_of(Run.open(folder))
     assert not capsys.readouterr().out
+
+
+def test_a_policy_that_learned_on_a_growing_budget_is_judged_with_the_whole(tmp_path):
+    wrapper = name_of(SimmeringBudget((10.0,), start=0.1))
+    folder = hostile.write_run(
+        tmp_path / "run", policy=dataclasses.replace(hostile.POLICY, wrapper=wrapper)
+    )
+    assert task_of(Run.open(folder)).wrapper == Budget((10.0,))
