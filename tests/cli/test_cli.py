@@ -167,10 +167,12 @@ def test_every_choice_of_an_experiment_is_an_option():
     for name, value in different.items():
         values = value if isinstance(value, tuple) else (value,)
         words += [f"--{name.replace('_', '-')}", *map(str, values)]
-    different |= {
+    by_name = {
         "algo": "cpo", "gradient": "m:Rule(x=1)", "critic_gradient": "sam", "schedule": "alpha", "cost": "m:f",
+        "pcpo_projection": "l2",
     }  # fmt: skip
-    for name in ("algo", "gradient", "critic_gradient", "schedule", "cost"):
+    different |= by_name
+    for name in by_name:
         words[words.index(f"--{name.replace('_', '-')}") + 1] = different[name]
     assert experiment_choices(parser.parse_args(words)) == different
     assert experiment_choices(parser.parse_args([])) == {}

@@ -64,7 +64,7 @@ def test_points_that_are_all_alike_still_give_a_choice(tmp_path):
     wanted, runs = measured(tmp_path, [(5, 5)] * 4)
     found = weigh(wanted, runs)
     assert found.choice.experiment == wanted[1].replace(workers=0) and found.share == 1
-    with pytest.raises(ValueError, match="more --steps"):
+    with pytest.raises(ValueError, match="more steps"):
         weigh(wanted, runs[:1])
 
 

@@ -8,6 +8,7 @@ iteration), not by building another algorithm.
 import typing
 from dataclasses import dataclass, replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -269,3 +270,15 @@ def test_a_hopeless_update_leaves_the_policy_as_it_was(name):
     moved, _, metrics = run(name, "shapo", params=params, rows=broken)
     same(moved, params, 0)
     assert metrics["policy/fraction"] == 0
+
+
+@pytest.mark.parametrize("name", ["ipo", "p3o", "focops", "cup"])
+def test_several_costs_are_taken(name):
+    params = policy()
+    rows = samples(params, costs=2)
+    algorithm = recipes.algorithm(EXPERIMENT.replace(algo=name, cost_limit=(1.0, 2.0)), ACT)
+    found = jax.eval_shape(
+        algorithm.update, params, algorithm.init(params), rows, progress((3.0, 4.0)), KEY
+    )
+    assert ("policy/multiplier_2" in found[2]) == (name != "p3o")
+    assert jax.tree.structure(found[1]) == jax.tree.structure(algorithm.init(params))

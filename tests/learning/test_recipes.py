@@ -22,7 +22,7 @@ def another(value, kind: Kind):
 
 
 def built(experiment):
-    return recipes.algorithm(experiment, 2), recipes.critics(experiment)
+    return recipes.algorithm(experiment, 2), recipes.critics(experiment), recipes.values(experiment)
 
 
 def test_a_choice_changes_what_is_built_exactly_where_it_is_not_idle():
@@ -39,6 +39,14 @@ def test_a_choice_changes_what_is_built_exactly_where_it_is_not_idle():
             if kind.conditions and not unseen:
                 other = base.replace(**{name: another(getattr(base, name), kind)})
                 assert (built(base) != built(other)) == (name not in base.idle()), (name, base)
+
+
+@pytest.mark.parametrize("rule", ["mean", "ensemble", "wcpg"])
+def test_a_value_rule_has_its_own_choices(rule):
+    base = Experiment(values=rule)
+    for name in ("value_members", "value_beta", "value_alpha"):
+        other = base.replace(**{name: another(getattr(base, name), kinds(Experiment)[name])})
+        assert (built(base) != built(other)) == (name not in base.idle()), name
 
 
 def test_only_saute_and_simmer_want_an_environment_of_its_own_and_a_budget_for_each_cost():

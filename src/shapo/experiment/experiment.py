@@ -25,6 +25,7 @@ from shapo.experiment.names import (
     GradientRule,
     Projection,
     Schedule,
+    ValueRule,
     canonical,
 )
 from shapo.experiment.published import published
@@ -45,7 +46,7 @@ SECTIONS = {
     "radius_per_dim": "trust region (all but the PPO family)",
     "schedule": "pessimism of actor and critics (gradient shapo or sam)",
     "multiplier_init": "constraint",
-    "saute_discount": "Sauté",
+    "saute_discount": "Sauté and Simmer",
     "ppo_rate": "PPO family",
     "discount": "advantages, networks and critics",
 }
@@ -54,13 +55,9 @@ SECTIONS = {
 TrustRegionOnly = OnlyWith(algo=TRUST_REGION)
 PpoOnly = OnlyWith(algo=EPOCHS)
 PidOnly = OnlyWith(algo=PID)
-CrpoOnly = OnlyWith(algo=("crpo",))
-PcpoOnly = OnlyWith(algo=("pcpo",))
-IpoOnly = OnlyWith(algo=("ipo",))
-P3oOnly = OnlyWith(algo=("p3o",))
-FocopsOnly = OnlyWith(algo=("focops",))
 SimmerOnly = OnlyWith(algo=("simmer",))
 SauteOnly = OnlyWith(algo=SAUTE)
+EnsembleOnly = OnlyWith(values=("ensemble",))
 ShapoOnly = OnlyWith(gradient=("shapo",))
 
 
@@ -140,16 +137,15 @@ class Experiment:
     """Integral gain (trpo-pid, ppo-pid)."""
     pid_kd: Annotated[float, NotNegative, PidOnly] = 0.01
     """Derivative gain (trpo-pid, ppo-pid)."""
-    crpo_tolerance: Annotated[float, NotNegative, CrpoOnly] = 0.0
+    crpo_tolerance: Annotated[float, NotNegative, OnlyWith(algo=("crpo",))] = 0.0
     """Cost is reduced only where it exceeds the limit by this (crpo)."""
-
-    pcpo_projection: Annotated[Projection, PcpoOnly] = "kl"
+    pcpo_projection: Annotated[Projection, OnlyWith(algo=("pcpo",))] = "kl"
     """What is near when a step is projected: a similar policy (kl) or similar parameters (l2) (pcpo)."""
-    ipo_sharpness: Annotated[float, Positive, IpoOnly] = 20.0
+    ipo_sharpness: Annotated[float, Positive, OnlyWith(algo=("ipo",))] = 20.0
     """The barrier before the limit is log(limit - cost) divided by this (ipo)."""
-    p3o_weight: Annotated[float, NotNegative, P3oOnly] = 20.0
+    p3o_weight: Annotated[float, NotNegative, OnlyWith(algo=("p3o",))] = 20.0
     """Price of expected cost above the limit (p3o)."""
-    focops_temperature: Annotated[float, Positive, FocopsOnly] = 1.5
+    focops_temperature: Annotated[float, Positive, OnlyWith(algo=("focops",))] = 1.5
     """How far the best policy nearby is from the current one: less is further (focops)."""
 
     saute_discount: Annotated[float, Range(0, 1, open="low"), SauteOnly] = PUBLISHED
@@ -188,6 +184,14 @@ class Experiment:
     """Rows per gradient step of a critic."""
     critic_decay: Annotated[float, NotNegative] = 1e-3
     """Weight of the squared parameters in a critic's loss."""
+    values: ValueRule = "mean"
+    """What advantages see: values (mean), made worse by critics' disagreement (ensemble), of the worst share (wcpg)."""
+    value_members: Annotated[int, Range(2), EnsembleOnly] = 5
+    """Critics per signal (ensemble)."""
+    value_beta: Annotated[float, NotNegative, EnsembleOnly] = 1.0
+    """By how many standard deviations of the critics a value is made worse (ensemble)."""
+    value_alpha: Annotated[float, Range(0, 1, open="low"), OnlyWith(values=("wcpg",))] = 0.5
+    """The worst share of the returns whose mean counts (wcpg)."""
     episode_window: Annotated[
         int, NotNegative, OnlyWith(algo=(*SEES_EPISODE_COST, OWN), gradient=(OWN,))
     ] = 0

@@ -8,6 +8,7 @@ Algo = Literal[
 ]  # fmt: skip
 GradientRule = Literal["plain", "sam", "shapo"]
 CriticRule = Literal["plain", "sam"]
+ValueRule = Literal["mean", "ensemble", "wcpg"]
 Projection = Literal["kl", "l2"]
 CostSignal = Literal["own"]
 Schedule = Literal["fixed", "alpha", "effective-alpha", "decay"]

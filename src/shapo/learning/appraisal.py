@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax import Array
 
-from shapo.learning.advantages import centre, gae, sides, standardise
+from shapo.learning.advantages import centre, sides, standardise
 from shapo.learning.normalization import normalize
+from shapo.learning.values import Trajectory, Values
 from shapo.rules import gaussian, networks
 from shapo.rules.networks import Mlp, Policy
 from shapo.rules.schedules import autocorrelation_time
@@ -30,25 +31,28 @@ def appraise(
     batch: Any,
     normalization: tuple[Any, Any],
     *,
+    values: Values,
     discount: float,
     gae_decay: float,
 ) -> Appraisal:
-    """Judge a `Batch` (traced, so its arrays are JAX's) that `policy` made, by critics of reward and of each cost."""
+    """Judge a `Batch` (traced, so its arrays are JAX's) that `policy` made, by critics of reward and of each cost.
+
+    The critics of one signal stand together, as many as `values` wants.
+    """
     obs, next_obs = normalize(batch.obs, *normalization), normalize(batch.next_obs, *normalization)
-    signals = [batch.reward, *(batch.cost[..., i] for i in range(len(critics) - 1))]
-    values = [networks.value(critic, obs) for critic in critics]
-    advantages = [
-        gae(
-            signal,
-            value,
-            networks.value(critic, next_obs),
-            batch.terminated,
-            batch.truncated,
-            discount=discount,
-            gae=gae_decay,
+    signals = [batch.reward, *(batch.cost[..., i] for i in range(batch.cost.shape[-1]))]
+    each = len(values.critics)
+    judged = [
+        values.judge(
+            critics[i * each : (i + 1) * each],
+            Trajectory(
+                signal, obs, next_obs, batch.terminated, batch.truncated, discount, gae_decay
+            ),
+            worse=1.0 if i else -1.0,
         )
-        for critic, signal, value in zip(critics, signals, values, strict=True)
+        for i, signal in enumerate(signals)
     ]
+    advantages = [found.advantage for found in judged]
     flat = lambda x: x.reshape(-1, *x.shape[2:])
     rows, action = flat(obs), flat(batch.action)
     samples = Samples(
@@ -59,5 +63,5 @@ def appraise(
         cost_advantage=centre(jnp.stack([flat(a) for a in advantages[1:]], -1), axis=0),
         side=flat(jnp.asarray(sides(*batch.reward.shape))),
     )
-    targets = tuple(flat(a + v) for a, v in zip(advantages, values, strict=True))
+    targets = tuple(flat(target) for found in judged for target in found.targets)
     return Appraisal(samples, targets, autocorrelation_time(advantages[0]))

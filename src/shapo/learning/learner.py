@@ -6,7 +6,7 @@ collecting, and nothing changes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from shapo.learning.normalization import (
     statistics_of,
     unnormalized,
 )
+from shapo.learning.values import Mean, Values, critic_names
 from shapo.rollout.acting import Actor
 from shapo.rules import gaussian, networks
 from shapo.rules.critics import Critic, Critics
@@ -42,7 +43,7 @@ class TrainState(NamedTuple):
 
     policy: Policy
     critics: tuple[Critic, ...]
-    """The reward's, then one for each cost."""
+    """The reward's, then each cost's; one of each, unless the value rule wants more."""
     algorithm: Any
     statistics: Statistics
     """Of the observations; frozen while a batch is collected and learned from."""
@@ -77,6 +78,8 @@ class Learner:
     gae: float = 0.95
     iterations: int = 500
     """Of the whole training, for rates that fall with it."""
+    values: Values = field(default_factory=Mean)
+    """How the critics' values become advantages, and so how many critics each signal has."""
 
     @classmethod
     def build(
@@ -98,6 +101,7 @@ class Learner:
             experiment.discount,
             experiment.gae,
             experiment.iterations,
+            recipes.values(experiment),
         )
 
     def init(self, seed: int) -> TrainState:
@@ -106,7 +110,8 @@ class Learner:
         Its policy is indifferent: it acts the same whatever observations are normalised by, so the first batch can be
         collected without statistics and learned from with its own, and no step is spent on a warm-up.
         """
-        key, policy_key, *critic_keys = jax.random.split(jax.random.PRNGKey(seed), 3 + self.costs)
+        critics = len(critic_names(self.values, self.costs))
+        key, policy_key, *critic_keys = jax.random.split(jax.random.PRNGKey(seed), 2 + critics)
         sizes = self.observation_size, self.hidden, self.action_size
         policy = networks.indifferent(networks.init_policy(policy_key, *sizes))
         critic = lambda key: self.critics.init(
@@ -195,9 +200,10 @@ class Learner:
         critics, losses = self.critics.fit(
             state.critics, todo.obs, todo.targets, todo.seed, todo.progress
         )
-        names = ["reward", *_numbered("cost", self.costs)]
-        metrics = {f"critic/{name}_loss": loss for name, loss in zip(names, losses, strict=True)}
-        return state._replace(critics=critics), metrics
+        named = zip(critic_names(self.values, self.costs), losses, strict=True)
+        return state._replace(critics=critics), {
+            f"critic/{name}_loss": loss for name, loss in named
+        }
 
     @partial(jax.jit, static_argnums=0)
     def _improve(
@@ -210,9 +216,8 @@ class Learner:
         progress: Progress,
         key: Array,
     ) -> "_Improved":
-        seen = appraise(
-            policy, critics, batch, normalization, discount=self.discount, gae_decay=self.gae
-        )
+        estimate = {"values": self.values, "discount": self.discount, "gae_decay": self.gae}
+        seen = appraise(policy, critics, batch, normalization, **estimate)
         effective = progress.effective_samples + batch.reward.size / seen.autocorrelation
         progress = progress._replace(effective_samples=effective)
         policy, algorithm, metrics = self.algorithm.update(
@@ -256,7 +261,3 @@ def _renormalize(
     same = policy._replace(layers=(Layer(*fold(*first, before, after)), *rest))
     acts = networks.act(policy, normalize(obs, *before)), networks.act(same, normalize(obs, *after))
     return same, jnp.mean(gaussian.divergence(*acts))
-
-
-def _numbered(name: str, count: int) -> list[str]:
-    return [name] if count == 1 else [f"{name}_{i + 1}" for i in range(count)]

@@ -28,6 +28,7 @@ from shapo.algorithms import (
 )
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import IN_ALGO, asked_by, make
+from shapo.learning.values import Ensemble, Mean, Values, Wcpg
 from shapo.rules.critics import Critics
 from shapo.rules.gradients import Gradient, Plain, Sam, Shapo
 from shapo.rules.multipliers import Ascent, Barrier, Bounded, Pid
@@ -84,7 +85,7 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
         "stop_kl": experiment.ppo_stop_kl,
         "solver": FisherSolver(damping, iterations=10, tolerance=0.05, thinning=1),
     }
-    clipped = epochs | {"clip": experiment.ppo_clip}
+    clipped: dict[str, Any] = epochs | {"clip": experiment.ppo_clip}
     first = experiment.multiplier_init
     ascent = Ascent(first, experiment.multiplier_rate)
     pid = Pid(first, experiment.pid_kp, experiment.pid_ki, experiment.pid_kd)
@@ -166,6 +167,16 @@ def critics(experiment: Experiment) -> Critics:
         epochs=experiment.critic_epochs,
         decay=experiment.critic_decay,
     )
+
+
+def values(experiment: Experiment) -> Values:
+    """How the critics' values become advantages."""
+    match experiment.values:
+        case "ensemble":
+            return Ensemble(experiment.value_members, experiment.value_beta)
+        case "wcpg":
+            return Wcpg(experiment.value_alpha)
+    return Mean()
 
 
 def _own(name: str, **offered: Any) -> Algorithm:

@@ -72,7 +72,8 @@ def run(options: argparse.Namespace) -> None:
         return
     limit = " + ".join(f"{limit:g}" for limit in trained.experiment.cost_limit)
     trained_on = f" (trained on {trained.experiment.env})" if env != trained.experiment.env else ""
-    print(f"{env}{trained_on}, {options.episodes} episodes each, cost limit {limit}")
+    episodes = "1 episode" if options.episodes == 1 else f"{options.episodes} episodes"
+    print(f"{env}{trained_on}, {episodes} each, cost limit {limit}")
     for kind, numbers in found.items():
         print(
             f"{kind:>15}: return {numbers['return']:8.2f}{spread(numbers['return_error'], '.2f')}   "

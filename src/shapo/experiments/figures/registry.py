@@ -13,6 +13,7 @@ from shapo.experiments.figures import (
     schedules,
     sensitivity,
     unconstrained,
+    value_pessimism,
 )
 from shapo.experiments.figures.figure import Figure
 
@@ -34,6 +35,7 @@ FIGURES: dict[str, Figure] = {
         unconstrained.FIGURE,
         *learning_curves.FIGURES,
         runtime.FIGURE,
+        value_pessimism.FIGURE,
     )
 }
 """In the paper's order."""

@@ -1,0 +1,208 @@
+"""What the steps, losses and multipliers of the wider family find, against SciPy and closed forms."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracle
+import pytest
+from problems import ACT, OBS, data, flat, policy, progress, samples
+from scipy.optimize import approx_fprime, minimize
+
+from shapo.rules.gaussian import Gaussian, divergence
+from shapo.rules.losses import Anchored, FirstOrder, Penalised
+from shapo.rules.multipliers import Barrier
+from shapo.rules.networks import Layer, Policy
+from shapo.rules.objectives import Lagrangian
+from shapo.rules.projections import way_back
+from shapo.rules.surrogates import Samples, surrogate
+
+PROBLEMS, DIM = 300, 4
+NET = oracle.Mlp(OBS, ACT)
+LIMIT, LENGTH = 1.0, 20.0
+
+
+def projections(rng):
+    """min ½ (x − y)ᵀL(x − y) subject to bᵀx + c ≤ 0, some of them met by y already."""
+    roots = rng.normal(size=(PROBLEMS, DIM, DIM))
+    inner = roots @ roots.transpose(0, 2, 1) + 0.3 * np.eye(DIM)
+    y, b = rng.normal(size=(2, PROBLEMS, DIM))
+    return inner, y, b, rng.normal(size=PROBLEMS)
+
+
+@pytest.mark.parametrize("euclidean", [False, True])
+def test_a_projection_is_the_nearest_point_within_the_limit(euclidean):
+    inner, points, slopes, offsets = projections(np.random.default_rng(0))
+    inner = np.broadcast_to(np.eye(DIM), inner.shape) if euclidean else inner
+    back = np.linalg.solve(inner, slopes[..., None])[..., 0]
+    cost = (slopes * points).sum(1) + offsets
+    units = np.asarray(way_back(jnp.asarray(cost), jnp.asarray((slopes * back).sum(1))))
+    found = points - units[:, None] * back
+    assert 0.3 < np.mean(units > 0) < 0.7
+    for each, x, y, b, c in zip(inner, found, points, slopes, offsets, strict=True):
+        best = minimize(
+            lambda x, each=each, y=y: (x - y) @ each @ (x - y) / 2,
+            np.zeros(DIM),
+            jac=lambda x, each=each, y=y: each @ (x - y),
+            constraints={"type": "ineq", "fun": lambda x, b=b, c=c: -b @ x - c, "jac": lambda x, b=b: -b},
+            method="SLSQP",
+            options={"ftol": 1e-14},
+        )  # fmt: skip
+        np.testing.assert_allclose(x, best.x, atol=1e-5)
+
+
+@functools.cache
+def batches():
+    """So many small batches, as one tree with a first axis, and a policy for each that has moved since."""
+    rng = np.random.default_rng(1)
+    start = [policy(each, hidden=()) for each in range(PROBLEMS)]
+    rows = [samples(params, seed=each, rows=20) for each, params in enumerate(start)]
+    moved = [jax.tree.map(lambda x: x + 0.1 * rng.normal(size=x.shape), params) for params in start]
+    stack = lambda trees: jax.tree.map(lambda *xs: jnp.stack(xs), *trees)
+    return start, rows, moved, tuple(map(stack, (start, rows, moved)))
+
+
+def slopes(loss, start, rows, moved, now):
+    """∇L of each problem, at where its policy has moved to."""
+    one = lambda start, rows, moved, now: jax.grad(loss(rows, rows.reward_advantage, start, now))(
+        moved
+    )
+    found = jax.jit(jax.vmap(one))(start, rows, moved, now)
+    return np.asarray(jax.vmap(flat)(found))
+
+
+def at_costs(costs):
+    """Progress of each problem; all the same but for the cost."""
+    same = progress()
+    many = jax.tree.map(lambda x: jnp.broadcast_to(x, (PROBLEMS, *x.shape)), same)
+    return many._replace(episode_cost=jnp.asarray(costs)[:, None])
+
+
+def test_p3o_climbs_reward_and_pays_for_cost_above_the_limit_only():
+    """Its gradient against SciPy's differences of the loss written in NumPy."""
+    _, rows, moved, stacked = batches()
+    costs = np.random.default_rng(2).normal(LIMIT, 4.0, PROBLEMS)
+    found = slopes(Penalised((LIMIT,), weight=3.0, clip=0.1), *stacked, at_costs(costs))
+    active = 0
+    for each, part, params, cost in zip(found, rows, moved, costs, strict=True):
+        part, excess = data(part), (cost - LIMIT) / LENGTH
+
+        def value(theta, part=part, excess=excess):
+            ratio = NET.ratio(theta, part)
+            near = np.clip(ratio, 0.9, 1.1)
+            gain = np.minimum(ratio * part.advantage, near * part.advantage).mean()
+            rise = np.maximum(ratio * part.cost, near * part.cost).mean() - part.cost.mean()
+            return -gain + 3.0 * max(0.0, rise + excess)
+
+        theta = np.asarray(flat(params))
+        slope = approx_fprime(theta, value, 1e-7)
+        # A difference across a kink is no slope.
+        if np.abs(slope - approx_fprime(theta, value, -1e-7)).max() < 1e-4:
+            np.testing.assert_allclose(each, slope, atol=1e-5)
+            active += value(theta) > value(theta, excess=-np.inf)
+    assert 0.2 * PROBLEMS < active < 0.8 * PROBLEMS
+
+
+def test_ipo_climbs_the_logarithmic_barrier():
+    """The gradient of reward plus barrier, by SciPy's differences of both surrogates in NumPy."""
+    start, rows, _, _ = batches()
+    costs = np.random.default_rng(5).uniform(-3, 0.9 * LIMIT, PROBLEMS)
+    objective = Lagrangian((LIMIT,), Barrier(sharpness=2.0, most=1e3))
+
+    def one(params, rows, cost):
+        state = objective.update(objective.init(), progress()._replace(episode_cost=cost[None]))
+        advantage = objective.advantage(state, rows.reward_advantage, rows.cost_advantage)
+        return jax.grad(surrogate(rows, advantage))(params), objective.metrics(state)["multiplier"]
+
+    stack = lambda trees: jax.tree.map(lambda *xs: jnp.stack(xs), *trees)
+    grads, multipliers = jax.jit(jax.vmap(one))(stack(start), stack(rows), jnp.asarray(costs))
+    found = np.asarray(jax.vmap(flat)(grads))
+    for each, multiplier, part, params, cost in zip(
+        found, np.asarray(multipliers), rows, start, costs, strict=True
+    ):
+        part = data(part)
+
+        def barrier(theta, part=part, cost=cost):
+            """Of an episode of `LENGTH` steps, over its length."""
+            ratio = NET.ratio(theta, part)
+            episode = cost + LENGTH * ((ratio - 1) * part.cost).mean()
+            return -(ratio * part.advantage).mean() - np.log(LIMIT - episode) / 2.0 / LENGTH
+
+        slope = approx_fprime(np.asarray(flat(params)), barrier, 1e-7)
+        np.testing.assert_allclose(each * (1 + multiplier), slope, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("cost", "limit", "expected"),
+    [(0.0, 10.0, 0.005), (10.0, 10.0, 7.0), (50.0, 10.0, 7.0), (0.0, 0.0, 7.0), (3.0, 0.0, 7.0)],
+)
+def test_a_barrier_is_finite_at_its_limit_and_beyond(cost, limit, expected):
+    barrier = Barrier(sharpness=20.0, most=7.0)
+    state = barrier.update(barrier.init(1), jnp.array([cost]), jnp.array([limit]))
+    np.testing.assert_allclose(barrier.value(state), [expected])
+
+
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
+MEAN, LOG_STD = 0.3, -0.4
+
+
+def one_state(mean=MEAN, log_std=LOG_STD):
+    """A policy that is one Gaussian over one action, whatever the state."""
+    layer = Layer(jnp.zeros((1, 1)), jnp.array([float(mean)]))
+    return Policy((layer,), jnp.array([float(log_std)]))
+
+
+def integral(advantage):
+    """Rows whose mean is the integral over the policy's actions: the weights go into the advantages."""
+    action = MEAN + np.exp(LOG_STD) * NODES
+    log_prob = -0.5 * NODES**2 - LOG_STD - 0.5 * np.log(2 * np.pi)
+    weighted = advantage(action) * WEIGHTS / WEIGHTS.sum() * len(NODES)
+    ones = np.ones((len(NODES), 1))
+    arrays = ones, action[:, None], log_prob, weighted, weighted[:, None], ones[:, 0]
+    return Samples(*map(jnp.asarray, arrays))
+
+
+@pytest.mark.parametrize(("mean", "log_std"), [(0.3, -0.4), (0.5, -0.3), (0.1, -0.6)])
+def test_focops_comes_closer_to_the_best_policy_nearby(mean, log_std):
+    """For A = pa − ca²/2, π* ∝ π₀ exp(A/λ) is a Gaussian, and the loss has the slope of KL(π‖π*)."""
+    temperature, p, c = 1.5, 0.8, 0.6
+    rows = integral(lambda a: p * a - c * a**2 / 2)
+    loss = FirstOrder(temperature, region=10.0)(
+        rows, rows.reward_advantage, one_state(), progress()
+    )
+    precision = np.exp(-2 * LOG_STD)
+    variance = 1 / (precision + c / temperature)
+    best = Gaussian(
+        jnp.array([variance * (MEAN * precision + p / temperature)]),
+        jnp.array([np.log(variance) / 2]),
+    )
+    here = one_state(mean, log_std)
+    towards = lambda params: divergence(Gaussian(params.layers[0].bias, params.log_std), best)
+    slope = jax.jit(jax.grad(loss))
+    found, expected = slope(here), jax.jit(jax.grad(towards))(here)
+    for of in (lambda tree: tree.layers[0].bias, lambda tree: tree.log_std):
+        np.testing.assert_allclose(of(found), of(expected), rtol=1e-6)
+    there = Policy((Layer(jnp.zeros((1, 1)), best.mean),), best.log_std)
+    np.testing.assert_allclose(flat(slope(there)), 0.0, atol=1e-7)
+
+
+def test_focops_leaves_states_alone_where_the_policy_has_gone_too_far():
+    rows = integral(lambda a: a)
+    rule = FirstOrder(1.5, region=1e-3)
+    loss = jax.jit(rule(rows, rows.reward_advantage, one_state(), progress()))
+    assert float(loss(one_state(MEAN + 0.5))) == 0.0 != float(loss(one_state(MEAN + 1e-3)))
+
+
+def test_cup_s_projection_ends_where_its_closed_form_is():
+    """For A_c = pa: μ = μ½ − νpσ², σ² = σ½² + (μ − μ½)², which is a quadratic equation for σ²."""
+    price = 0.3
+    rows = integral(lambda a: a)
+    half = one_state(0.5, -0.5)
+    loss = Anchored()(rows, -price * rows.cost_advantage[:, 0], half, progress())
+    s = np.exp(2 * -0.5)
+    variance = (1 - np.sqrt(1 - 4 * price**2 * s)) / (2 * price**2)
+    there = one_state(0.5 - price * variance, np.log(variance) / 2)
+    loss, slope = jax.jit(loss), jax.jit(jax.grad(loss))
+    np.testing.assert_allclose(flat(slope(there)), 0.0, atol=1e-7)
+    assert float(loss(there)) < float(loss(half))
