@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from probes import BEST_WITHIN_LIMIT, COST_LIMIT, LENGTH, collect
+from probes import BEST_WITHIN_LIMIT, COST_LIMIT, LENGTH, Line, collect, play
 
 from shapo.experiment import Experiment
 from shapo.learning.learner import Learner
@@ -14,7 +14,7 @@ LATER = ["pcpo", "rcpo", "ppo-pid", "ipo", "p3o", "focops", "cup"]
 UNCONSTRAINED = ["trpo", "ppo", pytest.param("npg", marks=pytest.mark.slow)]
 
 
-def train(algo, gradient, seed=0):
+def train(algo, gradient, seed=0, **choices):
     experiment = Experiment(
         algo=algo,
         gradient=gradient,
@@ -33,6 +33,7 @@ def train(algo, gradient, seed=0):
         steps_per_env=1000,
         steps=10_000
         * ITERATIONS,  # so that PPO's rate hardly falls: a policy must keep up with its multiplier
+        **choices,
     )
     learner = Learner.build(experiment, observation_size=2, action_size=1)
     rng = np.random.default_rng(seed)
@@ -60,9 +61,48 @@ def test_reaches_the_constrained_optimum_and_settles_on_the_limit(algo, gradient
     assert BEST_WITHIN_LIMIT - 4 < episode_return < BEST_WITHIN_LIMIT + 4
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("gradient", ["plain", "shapo"])
+def test_a_projection_to_similar_parameters_settles_on_the_limit_too(gradient):
+    episode_return, episode_cost = train("pcpo", gradient, pcpo_projection="l2")
+    assert abs(episode_cost - COST_LIMIT) < 0.15 * COST_LIMIT
+    assert BEST_WITHIN_LIMIT - 4 < episode_return < BEST_WITHIN_LIMIT + 4
+
+
 @pytest.mark.parametrize("gradient", ["plain", "shapo"])
 @pytest.mark.parametrize("algo", UNCONSTRAINED)
 def test_reaches_the_optimum_without_a_constraint(algo, gradient):
     episode_return, episode_cost = train(algo, gradient)
     assert episode_return > -2
     assert 3 * COST_LIMIT < episode_cost < 4.5 * COST_LIMIT  # a = 2s costs 4 per step
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gradient", ["plain", "shapo"])
+@pytest.mark.parametrize("algo", ["saute", "simmer"])
+def test_a_budget_in_the_environment_is_spent_and_kept(algo, gradient):
+    experiment = Experiment(
+        algo=algo,
+        gradient=gradient,
+        cost_limit=(COST_LIMIT,),
+        hidden=(16,),
+        discount=0.95,
+        saute_discount=1.0,
+        saute_unsafe_reward=-10.0,
+        simmer_start=0.5,
+        simmer_kp=0.2,
+        radius_per_dim=0.02,
+        num_envs=1,
+        steps_per_env=1000,
+        steps=100_000,
+    )
+    learner = Learner.build(experiment, observation_size=2, action_size=1)
+    env = learner.algorithm.environment(Line())
+    rng, obs, state, found = np.random.default_rng(0), env.reset(0), learner.init(0), []
+    for _ in range(100):
+        batch, obs, *episode = play(env, obs, learner.actor(state), rng)
+        state, _ = learner.learn(state, batch, [episode[1]], LENGTH)
+        found.append(episode)
+    episode_return, episode_cost = np.mean(found[-25:], axis=0)
+    assert 0.85 * COST_LIMIT < episode_cost < COST_LIMIT
+    assert BEST_WITHIN_LIMIT - 6 < episode_return < BEST_WITHIN_LIMIT

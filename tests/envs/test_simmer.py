@@ -19,7 +19,7 @@ def shares():
     share, integral, found = START, 0.0, [START]
     for episode in np.reshape(COSTS, (-1, HORIZON)):
         error = share - episode.sum() / BUDGET
-        integral = min(max(integral + error, -1.0), 1.0)
+        integral = min(max(integral + error, 0.0), 1.0)
         share = min(max(share + KP * error + KI * integral, START), 1.0)
         found.append(share)
     return found

@@ -60,9 +60,11 @@ UNSEARCHED = {"npg", "rcpo"}
 ROUNDING = {"cpo-as-released": 1e-5}
 """Published code adds 1e-8 to denominators, so its CPO is no better than that; every other law holds to 1e-7."""
 
-OWN_PROGRAM = {"pcpo", "npg", "rcpo", "p3o", "focops", "cup"}
-"""Algorithms with a step that no other family has: each is another program to compile, so E-SAM's are left to the
-slow tests."""
+QUICK_RULE = {
+    "npg": "plain", "rcpo": "plain", "pcpo": "shapo", "p3o": "plain", "focops": "plain", "cup": "shapo",
+}  # fmt: skip
+"""Algorithms with a step that no other family has are programs of their own to compile, which takes its time: the slow
+tests try them with every rule, the others with one."""
 
 every_rule = pytest.mark.parametrize(
     "rule", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in RULES]
@@ -73,13 +75,19 @@ def with_every_rule(which):
     """(name, rule), those that share a compiled rule together."""
 
     def marks(name, rule):
-        slow = [pytest.mark.slow] if rule == "sam" and name in OWN_PROGRAM else []
+        slow = [pytest.mark.slow] if QUICK_RULE.get(name, rule) != rule else []
         return [pytest.mark.xdist_group(rule), *slow]
 
     return pytest.mark.parametrize(
         ("name", "rule"),
         [pytest.param(name, rule, marks=marks(name, rule)) for rule in RULES for name in which],
     )
+
+
+def slow_if_own(which):
+    """The names, those that are programs of their own left to the slow tests."""
+    slow = pytest.mark.slow
+    return [pytest.param(name, marks=slow) if name in QUICK_RULE else name for name in which]
 
 
 def update(experiment, **situation):
@@ -137,7 +145,7 @@ def test_what_depends_on_the_length_of_the_training_is_known(name):
 
 
 @pytest.mark.xdist_group("shapo")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", slow_if_own(NAMES))
 def test_shapo_with_radius_zero_is_plain(name):
     same(run(name, "shapo", iteration=NEVER)[0], run(name, "plain")[0])
 
@@ -255,7 +263,7 @@ def test_of_several_costs_only_those_with_weight_matter():
 
 
 @pytest.mark.xdist_group("shapo")
-@pytest.mark.parametrize("name", names.TRUST_REGION)
+@pytest.mark.parametrize("name", slow_if_own(names.TRUST_REGION))
 def test_a_hopeless_update_leaves_the_policy_as_it_was(name):
     """NaN slips past no line search: the step is refused, and the metrics say so.
 

@@ -1,5 +1,7 @@
 """Value rules against the exact values of a small Markov chain, and against NumPy."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +13,7 @@ from test_learner import EXPERIMENT, A, O, batch
 from shapo.learning.learner import Learner
 from shapo.learning.values import Ensemble, Mean, Trajectory, Wcpg
 from shapo.rules.networks import Layer
+from shapo.types import Progress
 
 DISCOUNT = 0.8
 # From state 0 one goes to 0, 0, 1 or 2, from 1 to 1, 2, 2 or 2, each as likely; 2 is the last and ends.
@@ -57,6 +60,12 @@ def every_transition():
     return Trajectory(signal, obs, next_obs, *map(jnp.asarray, flags), DISCOUNT, 0.0)
 
 
+def judged(rule, tables, worse):
+    """What a rule makes of every transition, given its critics' tables."""
+    judge = jax.jit(lambda critics: rule.judge(critics, every_transition(), worse))
+    return judge([table(each) for each in tables])
+
+
 def fitted(rule, rounds=60):
     """Each critic's table, fitted to the mean of its targets again and again."""
     judge = jax.jit(lambda critics: rule.judge(critics, every_transition(), -1.0).targets)
@@ -97,39 +106,53 @@ def test_the_worst_share_of_a_gaussian(alpha):
 def test_advantages_see_the_pessimistic_values(worse):
     rng = np.random.default_rng(2)
     tables = rng.uniform(1, 3, (4, 3))
-    path = every_transition()
-    of = lambda values: np.asarray(Mean().judge([table(values)], path, worse).advantage)
+    of = lambda values: judged(Mean(), [values], worse).advantage
     doubted = tables.mean(0) + worse * 0.7 * tables.std(0)
-    found = Ensemble(4, 0.7).judge(list(map(table, tables)), path, worse).advantage
+    found = judged(Ensemble(4, 0.7), tables, worse).advantage
     np.testing.assert_allclose(found, of(doubted), rtol=1e-4, atol=1e-5)
     value, variance = tables[:2]
     worst = value + worse * Wcpg(0.3).deviations * np.sqrt(variance)
-    found = Wcpg(0.3).judge([table(value), table(variance)], path, worse).advantage
+    found = judged(Wcpg(0.3), [value, variance], worse).advantage
     np.testing.assert_allclose(found, of(worst), rtol=1e-4, atol=1e-5)
 
 
 def test_without_pessimism_the_advantages_are_the_value_s():
-    path = every_transition()
-    plain = Mean().judge([table([1.0, 2.0, 3.0])], path, -1.0)
+    values = [1.0, 2.0, 3.0]
+    plain = judged(Mean(), [values], -1.0)
     for rule in (Ensemble(2, 0.0), Ensemble(2, 5.0), Wcpg(1.0)):
-        found = rule.judge([table([1.0, 2.0, 3.0])] * 2, path, -1.0)
+        found = judged(rule, [values] * 2, -1.0)
         np.testing.assert_allclose(found.advantage, plain.advantage, rtol=1e-6)
         np.testing.assert_allclose(found.targets[0], plain.targets[0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("rule", [pytest.param("ensemble", marks=pytest.mark.slow), "wcpg"])
-def test_a_learner_has_as_many_critics_as_its_rule_wants(rule):
-    experiment = EXPERIMENT.replace(
-        gradient="plain", critic_gradient="plain", values=rule, value_members=3
-    )
-    learner = Learner.build(experiment, O, A)
-    each = learner.values.critics
+@pytest.fixture(params=["ensemble", "wcpg"])
+def learner(request):
+    plain = {"gradient": "plain", "critic_gradient": "plain"}
+    experiment = EXPERIMENT.replace(values=request.param, value_members=3, **plain)
+    return Learner.build(experiment, O, A)
+
+
+def test_a_learner_has_as_many_critics_and_targets_as_its_rule_wants(learner):
     state = learner.init(0)
-    assert len(state.critics) == 2 * len(each)
-    _, metrics = learner.learn(state, batch(), [12.0], 50.0)
+    values = tuple(critic.params for critic in state.critics)
+    weights = {critic[0].weight.tobytes() for critic in jax.device_get(values)}
+    assert len(weights) == 2 * len(learner.values.critics)
+    normalization = np.zeros(O, np.float32), np.ones(O, np.float32)
+    now = Progress(*(np.float32(1),) * 3, np.ones(1, np.float32), *(np.float32(1),) * 2)
+    done = jax.eval_shape(
+        partial(Learner._improve, learner), state.policy, values, state.algorithm, normalization,
+        batch(), now, state.key,
+    )  # fmt: skip
+    assert [target.shape for target in done.targets] == [(batch().reward.size,)] * len(values)
+
+
+@pytest.mark.slow
+def test_a_learner_learns_with_them(learner):
+    _, metrics = learner.learn(learner.init(0), batch(), [12.0], 50.0)
     assert np.isfinite(list(metrics.values())).all()
     losses = {name for name in metrics if name.startswith("critic/")}
-    assert losses == {f"critic/{s}{end}_loss" for s in ("reward", "cost") for end in each}
+    ends = learner.values.critics
+    assert losses == {f"critic/{of}{end}_loss" for of in ("reward", "cost") for end in ends}
 
 
 @pytest.mark.parametrize(

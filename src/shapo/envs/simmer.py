@@ -15,7 +15,7 @@ from shapo.words import BadInput
 class Controlled:
     """A PI controller of the share u of the budget with which an episode begins, in each environment by itself.
 
-        e = u − what the episode spent,   I ← I + e, kept within ±1
+        e = u − what the episode spent,   I ← I + e, kept within 0 and 1
         u ← u + K_p e + K_i I, kept within `start` and 1
 
     Whoever spends less than is allowed is allowed more; whoever spends more, less. An environment looks at its own
@@ -47,7 +47,7 @@ class Controlled:
         over, total = ended[:, None], state["simmer_spent"] + spent
         share, integral = state["simmer_share"], state["simmer_integral"]
         error = share - total
-        summed = np.clip(integral + error, -1.0, 1.0)
+        summed = np.clip(integral + error, 0.0, 1.0)
         moved = np.clip(share + self.kp * error + self.ki * summed, self.start, 1.0)
         return {
             "simmer_share": np.where(over, moved, share),
