@@ -56,4 +56,4 @@ system:
 	$$as apt-get update --quiet=2 && $$as apt-get install --yes --quiet=2 --no-install-recommends $$missing
 
 clean:  ## back to a fresh clone, runs kept
-	rm -rf $(VENV) build dist site
+	rm -rf $(VENV) build dist site .pytest_cache

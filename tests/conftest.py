@@ -9,5 +9,10 @@ sys.path[:0] = map(str, (HERE, *(path for path in HERE.iterdir() if path.is_dir(
 # The tests compile a hundred small programs and run each for a blink: optimising them would take longer than it saves.
 QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 os.environ["XLA_FLAGS"] = f"{QUICK} {os.environ.get('XLA_FLAGS', '')}"
+# What was compiled once need not be again: not by the other process, nor by a command, nor in the next run of the
+# tests. A program that has changed is another program.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(HERE.parent / ".pytest_cache" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 # As the command sets it: JAX may be in use here before anything is trained.
 os.environ["PJRT_NPROC"] = "2"

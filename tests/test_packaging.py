@@ -28,7 +28,7 @@ OPTIONAL = (
     "hypothesis",
     "selenium",
 )
-OTHER_NAMES = {"yaml": "pyyaml"}
+OTHER_NAMES = {"yaml": "pyyaml", "PIL": "pillow"}
 
 
 def distribution(name: str) -> str:

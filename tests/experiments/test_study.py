@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from synthetic import write_run
 
+from shapo.experiments.study import telling
 from shapo.experiments.study.plan import RADII, blocks, chosen_radius, flagship
 from shapo.experiments.study.verdicts import holm, judged
 from shapo.runs.reading import read_runs
@@ -66,6 +67,20 @@ def test_pairs_are_used_only_where_equal_seeds_run_alike(runs):
         assert found.paired == alike
         assert expected.pvalue <= found.p <= min(1, 4 * expected.pvalue) * (1 + 1e-9)
         np.testing.assert_allclose(found.difference[1:], expected.confidence_interval(), rtol=1e-9)
+
+
+def test_what_is_told_are_the_runs_means(runs):
+    block = flagship(5)
+    assert telling.title(block, runs) == "flagship: 15 of 15 runs"
+    told = {row[0]: row for row in telling.arms(block, runs)}
+    for name, arm in block.arms.items():
+        own = [run for run in runs if run.experiment.essence("seed") == arm.essence("seed")]
+        earned = [run.history.final("reward/episode") for run in own]
+        error = stats.sem(earned)
+        assert told[name][1:3] == ("5", f"{np.mean(earned):.1f} ± {error:.1f}")
+    few = telling.arms(block, [run for run in runs if run.experiment.seed == 0])
+    assert all("±" not in cell for row in few for cell in row)
+    assert not telling.verdicts(block, runs[:2]) and len(telling.verdicts(block, runs)) == 4
 
 
 def test_holm():

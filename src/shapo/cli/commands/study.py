@@ -61,22 +61,16 @@ def _show(block: "Block", runs: "list[Run]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from shapo.experiments.study.plan import runs_of
-    from shapo.experiments.study.verdicts import judged
+    from shapo.experiments.study import telling
 
-    there = sum(
-        sum(seed < block.seeds for seed in runs_of(arm, runs)) for arm in block.arms.values()
-    )
-    title = f"{block.name}: {there} of {len(block.arms) * block.seeds} runs"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE)
-    for heading in ("arm", "against", "by", "means", "difference [95 %]", "p", "seeds", "verdict"):
-        table.add_column(heading)
-    for found in judged(block, runs):
-        contrast, (estimate, low, high) = found.contrast, found.difference
-        table.add_row(
-            contrast.ours, contrast.theirs, contrast.metric.name,
-            f"{found.ours.mean():.4g}, {found.theirs.mean():.4g}",
-            f"{estimate:+.3g} [{low:+.3g}, {high:+.3g}]", f"{found.p:.3f}",
-            f"{len(found.ours)}{' paired' if found.paired else ''}", found.verdict,
-        )  # fmt: skip
-    Console(width=130).print(table)
+    console = Console(width=130)
+    console.print(telling.title(block, runs))
+    for headings, rows in (
+        (telling.ARMS, telling.arms(block, runs)),
+        (telling.VERDICTS, telling.verdicts(block, runs)),
+    ):
+        if rows:
+            table = Table(*headings, box=box.SIMPLE)
+            for row in rows:
+                table.add_row(*row)
+            console.print(table)

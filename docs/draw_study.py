@@ -1,0 +1,81 @@
+"""Writes what the published runs say into docs/study.md, and draws their curves.
+
+python docs/draw_study.py
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from shapo.experiments import style
+from shapo.experiments.comparison import picture
+from shapo.experiments.comparison.arms import arms_of
+from shapo.experiments.study import telling
+from shapo.experiments.study.plan import Block, blocks
+from shapo.runs.folder import Run
+from shapo.runs.reading import read_runs
+
+DOCS = Path(__file__).parent
+PAGE, DATA, IMAGES = DOCS / "study.md", DOCS / "study", DOCS / "images" / "study"
+BEGIN, END = "<!-- drawn by docs/draw_study.py -->", "<!-- end -->"
+
+
+def results(runs: Sequence[Run]) -> str:
+    """The tables of every block that has runs, as Markdown."""
+    return "\n".join(line for block in published(runs) for line in _section(block, runs))
+
+
+def published(runs: Sequence[Run]) -> list[Block]:
+    """The blocks that have runs of their own."""
+    begun, seen = {}, set()
+    for block in blocks(runs):
+        own = {run.folder for arm in block.arms for run in telling.within(block, arm, runs)}
+        if own - seen:
+            begun[block.name] = block
+        seen |= own
+    return list(begun.values())
+
+
+def _section(block: Block, runs: Sequence[Run]) -> Iterator[str]:
+    yield f"### {telling.title(block, runs)}"
+    yield ""
+    yield from _table(telling.ARMS, telling.arms(block, runs))
+    if rows := telling.verdicts(block, runs):
+        yield ""
+        yield from _table(telling.VERDICTS, rows)
+    yield ""
+    yield f"![Return, cost, and return against cost rate](images/study/{_file(block)}.png)"
+    yield ""
+
+
+def _table(headings: telling.Row, rows: Sequence[telling.Row]) -> Iterator[str]:
+    yield f"| {' | '.join(headings)} |"
+    yield "|---" * len(headings) + "|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def draw(runs: Sequence[Run]) -> None:
+    """A picture of each block."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for block in published(runs):
+        own = [run for arm in block.arms for run in telling.within(block, arm, runs)]
+        with style.house_style():
+            figure = picture.draw(arms_of(own))
+            figure.savefig(IMAGES / f"{_file(block)}.png", dpi=140, bbox_inches="tight")
+
+
+def _file(block: Block) -> str:
+    return block.name.replace(" ", "-")
+
+
+def main() -> None:
+    """Draw, and write the tables into the page."""
+    runs = read_runs(DATA).runs
+    draw(runs)
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{results(runs)}\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main()
