@@ -23,7 +23,7 @@ def double_precision(request):
 def test_the_excess_is_per_step_of_the_episodes_that_ended(tmp_path):
     """Episodes of 25 steps, batches of 10: an episode's excess must not be spread over a batch's length."""
     experiment = TINY.replace(algo="cpo", steps_per_env=10, steps=400, cost_limit=(2.0,))
-    rows = train(experiment, tmp_path / "run", env=Toy).history.columns
+    rows = train(experiment, tmp_path / "run", env=Toy).progress
     ended = np.array(rows["episode/length"])
     assert np.isnan(ended[:2]).all() and (ended[2:] == 25).any()
     known = ~np.isnan(ended)
@@ -40,7 +40,7 @@ def random_products(rng) -> Products:
 
 
 def test_the_honest_step_is_the_best_one_whose_kept_promise_covers_the_excess():
-    rng, radius, met, hopeless, unlearning = np.random.default_rng(0), 0.02, 0, [0, 0], 0
+    rng, radius, met, hopeless, unlearning = np.random.default_rng(0), 0.02, 0, 0, 0
     solve = jax.jit(honest_mixture)
     for _ in range(300):
         products = random_products(rng)
@@ -52,16 +52,12 @@ def test_the_honest_step_is_the_best_one_whose_kept_promise_covers_the_excess():
         assert z @ K @ z / 2 <= radius * (1 + 1e-6)
         reach = np.linalg.solve(K, h)
         best = np.sqrt(2 * radius * (h @ reach))
-        if best < excess:  # no step in the trust region keeps that promise
-            fastest = np.sqrt(2 * radius / (h @ reach)) * reach
-            alone = np.array([0, np.sqrt(2 * radius / s)])  # where reach[0] < 0, on the edge a = 0
-            assert found.case == RECOVERY
-            np.testing.assert_allclose(z, fastest if reach[0] >= 0 else alone, rtol=1e-6)
-            hopeless[int(reach[0] >= 0)] += 1
-            continue
         if alone := found.case == RECOVERY:
             enough = np.clip(excess / kept_s, 0, np.sqrt(2 * radius / s))
             np.testing.assert_allclose(z, [0, enough], rtol=1e-6)
+            if best < excess:  # no step in the trust region keeps that promise
+                hopeless += 1
+                continue
         oracle = minimize(
             lambda z, aim=aim: -aim @ z,
             reach / (h @ reach) * excess,
@@ -80,7 +76,7 @@ def test_the_honest_step_is_the_best_one_whose_kept_promise_covers_the_excess():
         met += 1
         assert h @ z >= excess - 1e-9
         assert aim @ z >= -oracle.fun - 1e-5 * np.sqrt(2 * radius * q)  # of what can be had at all
-    assert met > 150 and min(hopeless) > 10 and unlearning > 10, (met, hopeless, unlearning)
+    assert met > 150 and hopeless > 10 and unlearning > 10, (met, hopeless, unlearning)
 
 
 def test_a_promise_without_noise_is_kept_whole():

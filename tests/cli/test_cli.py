@@ -169,7 +169,7 @@ def test_every_choice_of_an_experiment_is_an_option():
         words += [f"--{name.replace('_', '-')}", *map(str, values)]
     by_name = {
         "algo": "cpo", "gradient": "m:Rule(x=1)", "critic_gradient": "sam", "schedule": "alpha", "cost": "m:f",
-        "pcpo_projection": "l2",
+        "pcpo_projection": "l2", "values": "wcpg",
     }  # fmt: skip
     different |= by_name
     for name in by_name:

@@ -65,9 +65,8 @@ class Products(NamedTuple):
 def honest_mixture(products: Products, excess: Array, radius: Array | float) -> Mixture:
     """The best step x = −(a F⁻¹g + β F⁻¹b), a ≥ 0, whose *kept* promise, a·kept_r + β·kept_s, covers the excess.
 
-    If there is none, the cost is reduced as fast as that can honestly be promised: with what the reward's step does for
-    it, if it does anything (a robot that walks better falls less), else along F⁻¹b alone. The latter also where only
-    unlearning the reward (a < 0) would cover the excess.
+    If there is none, or only one that unlearns the reward (a < 0), the cost is reduced along F⁻¹b alone: until it is
+    covered, or as far as the trust region allows.
 
     The trust region is ½ zᵀKz ≤ radius with z = (a, β) and K = [[q, r], [r, s]], the reward falls by (q, r)·z, and the
     cost by h·z with h = (kept_r, kept_s): again a linear aim and a linear constraint in an ellipse, so `best_mixture`
@@ -81,13 +80,11 @@ def honest_mixture(products: Products, excess: Array, radius: Array | float) -> 
     towards = (s * kept_r - r * kept_s) / area, (q * kept_s - r * kept_r) / area  # K⁻¹h
     reach = kept_r * towards[0] + kept_s * towards[1]
     found = best_mixture(q, kept_r, reach, excess, radius)
-    hopeless = found.case == RECOVERY
     reward, cost = found.reward + found.cost * towards[0], found.cost * towards[1]
-    fastest = jnp.sqrt(2 * radius / jnp.maximum(reach, tiny))
-    alone = jnp.where(hopeless, towards[0], reward) < 0
+    alone = (found.case == RECOVERY) | (reward < 0)
     enough = jnp.clip(excess / kept_s, 0.0, jnp.sqrt(2 * radius / s))
     return Mixture(
-        jnp.select([alone, hopeless], [jnp.zeros_like(q), fastest * towards[0]], reward),
-        jnp.select([alone, hopeless], [enough, fastest * towards[1]], cost),
+        jnp.where(alone, 0.0, reward),
+        jnp.where(alone, enough, cost),
         jnp.where(alone, RECOVERY, found.case),
     )
