@@ -52,7 +52,7 @@ def usual(tmp_path_factory):
     ("threads", "workers", "cores"),
     [
         pytest.param(
-            *case, marks=() if case in ((1, 1, 1), (4, 3, 2)) else pytest.mark.slow
+            *case, marks=() if case == (4, 3, 2) else pytest.mark.slow
         )
         for case in [(4, 3, 2), *itertools.product((1, 2, 4), (1, 2, 4), (1, 2))]
     ],

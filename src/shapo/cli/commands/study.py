@@ -52,7 +52,12 @@ def _train(folder: Path, read) -> None:
 
     done = 0
     while done < len(found := blocks(read())):
-        sweep.run(found[done].experiments(), folder)
+        try:
+            sweep.run(found[done].experiments(), folder)
+        except KeyboardInterrupt as error:
+            raise type(error)(
+                "stopped; nothing is lost, the same command goes on where it stopped"
+            ) from None
         done += 1
 
 
