@@ -26,17 +26,15 @@ from jax import Array
 
 from shapo.envs.protocol import Wrapper
 from shapo.rules import trees
-from shapo.rules.constrained import Mixture, Products, honest_mixture
+from shapo.rules.constrained import Mixture, Products, go_carefully, honest_mixture
 from shapo.rules.doubt import Kept, Margin
-from shapo.rules.geometry import backtrack
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
-from shapo.rules.objectives import as_limits
+from shapo.rules.objectives import one_limit
 from shapo.rules.schedules import Schedule, check_number, now
 from shapo.rules.steps import FisherSolver, named
 from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
 from shapo.types import Progress
-from shapo.words import BadInput
 
 NOISE_TOLERANCE = 0.1
 """Relative residual of the solve for the noise: only its size is wanted."""
@@ -105,14 +103,6 @@ class Exact:
         return state, Solution(honest_mixture(counted, excess, radius), excess, metrics)
 
 
-class Candidate(NamedTuple):
-    """What the line search knows of a point."""
-
-    reward_loss: Array
-    cost_loss: Array
-    kl: Array
-
-
 @dataclass(frozen=True)
 class Cpo:
     """CPO with a gradient rule for each of its two losses."""
@@ -164,21 +154,10 @@ class Cpo:
         )
         x = trees.add(trees.scale(-mixture.reward, natural_reward.x), natural_cost.x, -mixture.cost)
 
-        here = behaviour.outputs(params)
-        moved = backtrack(
-            params,
-            x,
-            evaluate=lambda p: Candidate(
-                reward_loss(p), cost_loss(p), behaviour.divergence(here, behaviour.outputs(p))
-            ),
-            # A recovery step may sacrifice reward; the cost may rise by no more than the slack there is.
-            accept=lambda found: (
-                ((found.reward_loss <= reward.value) | (excess > 0))
-                & (found.cost_loss - cost.value <= jnp.maximum(-excess, 0.0))
-                & (found.kl <= radius)
-            ),
-            trials=self.trials,
-        )
+        moved = go_carefully(
+            params, x, (reward_loss, cost_loss), (reward.value, cost.value), behaviour,
+            radius=radius, excess=excess, may_lose=excess > 0, trials=self.trials,
+        )  # fmt: skip
         metrics = {
             "policy/kl": jnp.where(moved.fraction > 0, moved.found.kl, 0.0),
             "policy/fraction": moved.fraction,
@@ -203,9 +182,5 @@ def cpo(
     solver: FisherSolver = FisherSolver(),
 ) -> Cpo:
     """CPO. `subproblem=AsReleased()` reproduces published numbers; nothing else speaks for it."""
-    limit, *more = as_limits(cost_limit)
-    if more:
-        raise BadInput(
-            f"cpo(cost_limit={cost_limit!r}): CPO takes one cost; trpo_lagrangian, trpo_pid and crpo take several"
-        )
+    limit = one_limit(cost_limit, "cpo")
     return Cpo(limit, radius, reward_gradient, cost_gradient, subproblem, solver)

@@ -12,11 +12,10 @@ from collections.abc import Callable
 from shapo.algorithms.search import PolicySearch
 from shapo.rules.geometry import Metric
 from shapo.rules.gradients import Gradient, Plain
-from shapo.rules.objectives import RewardOnly, as_limits
+from shapo.rules.objectives import RewardOnly, one_limit
 from shapo.rules.projections import Projected, in_kl
 from shapo.rules.schedules import Schedule
 from shapo.rules.steps import FisherSolver
-from shapo.words import BadInput
 
 
 def pcpo(
@@ -29,10 +28,6 @@ def pcpo(
     solver: FisherSolver = FisherSolver(),
 ) -> PolicySearch:
     """PCPO; `projection` is `shapo.rules.projections.in_kl` or `in_l2`."""
-    limit, *more = as_limits(cost_limit)
-    if more:
-        raise BadInput(
-            f"pcpo(cost_limit={cost_limit!r}): PCPO takes one cost; trpo_lagrangian, trpo_pid and crpo take several"
-        )
+    limit = one_limit(cost_limit, "pcpo")
     step = Projected(limit, radius, projection, reward_gradient, cost_gradient, solver)
     return PolicySearch(RewardOnly(), step)

@@ -1,9 +1,13 @@
-"""The best step under a linear constraint, and what of the constraint's promise counts when its gradient is noisy."""
+"""The best step under a linear constraint, also where its gradient is noisy; and how far along it one may really go."""
 
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
+
+from shapo.rules.geometry import Backtracked, Behaviour, backtrack
+from shapo.rules.gradients import Loss
+from shapo.rules.trees import Tree
 
 RECOVERY, FREE, BOUND = 0, 1, 2
 
@@ -87,4 +91,46 @@ def honest_mixture(products: Products, excess: Array, radius: Array | float) -> 
         jnp.where(alone, 0.0, reward),
         jnp.where(alone, enough, cost),
         jnp.where(alone, RECOVERY, found.case),
+    )
+
+
+class Candidate(NamedTuple):
+    """What the line search knows of a point."""
+
+    loss: Array
+    cost_loss: Array
+    kl: Array
+
+
+def go_carefully(
+    params: Tree,
+    move: Tree,
+    losses: tuple[Loss, Loss],
+    values: tuple[Array, Array],
+    behaviour: Behaviour,
+    *,
+    radius: Array | float,
+    excess: Array,
+    may_lose: Array,
+    trials: int,
+) -> Backtracked:
+    """Move, but no further than that the KL stays within the radius and the cost rises by no more than its slack.
+
+    `losses` are the reward's and the cost's, `values` theirs at `params`. The reward may not fall, unless it
+    `may_lose`: to bring the cost down has its price.
+    """
+    (loss, cost_loss), (value, cost_value) = losses, values
+    here = behaviour.outputs(params)
+    return backtrack(
+        params,
+        move,
+        evaluate=lambda p: Candidate(
+            loss(p), cost_loss(p), behaviour.divergence(here, behaviour.outputs(p))
+        ),
+        accept=lambda found: (
+            ((found.loss <= value) | may_lose)
+            & (found.cost_loss - cost_value <= jnp.maximum(-excess, 0.0))
+            & (found.kl <= radius)
+        ),
+        trials=trials,
     )

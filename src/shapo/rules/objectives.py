@@ -46,6 +46,17 @@ def as_limits(cost_limit: float | tuple[float, ...]) -> tuple[float, ...]:
     return limits
 
 
+def one_limit(cost_limit: float | tuple[float, ...], algorithm: str) -> float:
+    """The limit of an algorithm that takes one cost only."""
+    limit, *more = as_limits(cost_limit)
+    if more:
+        raise BadInput(
+            f"{algorithm}(cost_limit={cost_limit!r}): {algorithm.upper()} takes one cost; "
+            "trpo_lagrangian, trpo_pid and crpo take several"
+        )
+    return limit
+
+
 @dataclass(frozen=True)
 class RewardOnly:
     """A = A_r: costs are ignored."""

@@ -7,13 +7,13 @@ x = argmin ½ (x − x½)ᵀL(x − x½)  subject to  bᵀx + c ≤ 0
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
 
 from shapo.rules import trees
-from shapo.rules.geometry import Metric, backtrack, euclidean, steepest
+from shapo.rules.constrained import go_carefully
+from shapo.rules.geometry import Metric, euclidean, steepest
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
 from shapo.rules.schedules import Schedule, check_number, now
@@ -38,14 +38,6 @@ def way_back(cost: Array, per_unit: Array) -> Array:
     `per_unit` is bᵀL⁻¹b, what one of them saves.
     """
     return jnp.maximum(cost, 0.0) / jnp.maximum(per_unit, jnp.finfo(per_unit.dtype).tiny)
-
-
-class Candidate(NamedTuple):
-    """What the line search knows of a point."""
-
-    loss: Array
-    cost_loss: Array
-    kl: Array
 
 
 @dataclass(frozen=True)
@@ -99,20 +91,11 @@ class Projected:
         reach = jnp.sqrt(2 * radius / jnp.maximum(curved, jnp.finfo(curved.dtype).tiny))
         units = jnp.minimum(wanted, reach)
 
-        here = behaviour.outputs(params)
-        moved = backtrack(
-            params,
-            trees.add(trees.scale(-1.0, descent.move), back, -units),
-            evaluate=lambda p: Candidate(
-                loss(p), cost_loss(p), behaviour.divergence(here, behaviour.outputs(p))
-            ),
-            accept=lambda found: (
-                ((found.loss <= slope.value) | (units > 0))
-                & (found.cost_loss - cost.value <= jnp.maximum(-excess, 0.0))
-                & (found.kl <= radius)
-            ),
-            trials=self.trials,
-        )
+        move = trees.add(trees.scale(-1.0, descent.move), back, -units)
+        moved = go_carefully(
+            params, move, (loss, cost_loss), (slope.value, cost.value), behaviour,
+            radius=radius, excess=excess, may_lose=units > 0, trials=self.trials,
+        )  # fmt: skip
         metrics = {
             "policy/kl": jnp.where(moved.fraction > 0, moved.found.kl, 0.0),
             "policy/fraction": moved.fraction,
