@@ -101,9 +101,12 @@ def _exit_code(error: BaseException) -> int:
 def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(error).split())
+    if isinstance(error, KeyboardInterrupt):
+        return text or "stopped; nothing is lost, the same command goes on where it stopped"
+    text = text or type(error).__name__
     ours = type(error).__module__.startswith("shapo")
-    known = ours or isinstance(error, BadInput | KeyboardInterrupt)
+    known = ours or isinstance(error, BadInput)
     return text if known else f"{type(error).__name__}: {text} (--debug shows where)"
 
 

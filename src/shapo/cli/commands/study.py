@@ -52,12 +52,7 @@ def _train(folder: Path, read) -> None:
 
     done = 0
     while done < len(found := blocks(read())):
-        try:
-            sweep.run(found[done].experiments(), folder)
-        except KeyboardInterrupt as error:
-            raise type(error)(
-                "stopped; nothing is lost, the same command goes on where it stopped"
-            ) from None
+        sweep.run(found[done].experiments(), folder)
         done += 1
 
 

@@ -83,12 +83,7 @@ def run(options: argparse.Namespace) -> None:
     if options.dry_run:
         wide_console().print(plan_table(plan(experiments, out)))
         return
-    try:
-        outcome = sweep.run(experiments, out, options.engine, options.address, options.parallel)
-    except KeyboardInterrupt as error:
-        raise type(error)(
-            "stopped; nothing is lost, the same command goes on where it stopped"
-        ) from None
+    outcome = sweep.run(experiments, out, options.engine, options.address, options.parallel)
     if outcome.finished:
         wide_console().print(
             results_table([Run.open(job.folder).now() for job in outcome.finished])

@@ -61,12 +61,7 @@ def run(options: argparse.Namespace) -> None:
     if options.dry_run:
         console.print(plan_table(plan(wanted, out)))
         return
-    try:
-        sweep.run(wanted, out, options.engine, options.address, options.parallel)
-    except KeyboardInterrupt as error:
-        raise type(error)(
-            "stopped; nothing is lost, the same command goes on where it stopped"
-        ) from None
+    sweep.run(wanted, out, options.engine, options.address, options.parallel)
     found = weigh(wanted, read_runs(out).runs)
     console.print(_table(found))
     for run, _, reason in found.left_out:
