@@ -1,4 +1,4 @@
-"""Draws docs/images/house.svg: the rooms of `src/shapo` from the ground up, and which imports which.
+"""Draws docs/images/house.png: the rooms of `src/shapo` from the ground up, and which imports which.
 
 python docs/draw_house.py
 """

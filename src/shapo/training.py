@@ -27,10 +27,10 @@ from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.runs.checkpoints import Checkpoint
 from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
-from shapo.runs.panel import progress
 from shapo.runs.policies import Policy
 from shapo.runs.recorders import Recorder, TensorBoard
 from shapo.runs.resuming import Start, extend, how_to_continue, where_to_go_on
+from shapo.runs.screen import progress
 from shapo.runs.stopping import sigterm_raises
 from shapo.runs.stopwatch import Stopwatch
 from shapo.runs.writing import RunWriter

@@ -11,7 +11,7 @@ import pytest
 from test_cli import TINY, shapo
 from test_resume import same_files
 
-from shapo.runs import panel
+from shapo.runs import screen
 
 MINE = "my_rules:LookAhead(radius=0.001)"
 WORDS = ["train", *TINY, "--steps", "300", "--gradient", "my_rules:LookAhead( radius=1e-3 )"]
@@ -40,7 +40,7 @@ def ctrl_c(experiment):
 def test_train_stop_resume_evaluate(desk, capsys, monkeypatch):
     assert shapo(capsys, *WORDS, "--out", "whole")[0] == 0
     with monkeypatch.context() as patch:
-        patch.setattr(panel, "screen", ctrl_c)
+        patch.setattr(screen, "screen", ctrl_c)
         code, _, error = shapo(capsys, *WORDS, "--out", "run")
     assert code == 130
     recorded = json.loads((desk / "run" / "config.json").read_text())["experiment"]

@@ -11,7 +11,9 @@ import pytest
 from rich.console import Console
 
 from shapo.experiment import Experiment
-from shapo.runs.panel import LivePanel, progress, sparkline, time_left
+from shapo.runs.lines import time_left
+from shapo.runs.panel import LivePanel, sparkline
+from shapo.runs.screen import progress
 
 ROW = {
     "iteration": 0, "steps": 20_000, "episodes": 20, "reward/episode": 12.345, "cost/episode": 17.5,
@@ -111,6 +113,12 @@ def test_ctrl_c_leaves_no_mark_in_the_panel():
         seen += os.read(ours, 1 << 16)
     assert process.wait(10) == 0 and b"^C" not in seen
     os.close(ours)
+
+
+def test_where_nobody_looks_nothing_to_draw_with_is_loaded():
+    """Every run of a sweep is a process of its own, and starts as one."""
+    program = "import sys, shapo.training; assert 'rich' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_sparkline_and_time():

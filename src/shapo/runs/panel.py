@@ -1,10 +1,8 @@
-"""What a person sees while a run goes on: a live panel on a terminal, sparse plain lines elsewhere."""
+"""What a person sees on a terminal while a run goes on: a panel that is redrawn in place."""
 
 import contextlib
-import sys
 import time
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TextIO
+from collections.abc import Mapping
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -15,20 +13,9 @@ from rich.text import Text
 
 from shapo.experiment import Experiment
 from shapo.runs.keyboard import without_marks
+from shapo.runs.lines import Among, time_left
 
-SECONDS_BETWEEN_LINES = 10.0
 SPARKS = "▁▂▃▄▅▆▇█"
-
-
-class Among(NamedTuple):
-    """Which of several runs, one after the other, is seen."""
-
-    number: int
-    """From 1."""
-    count: int
-    name: str
-    seconds_left: Callable[[Mapping[str, float]], float]
-    """Until all are done, given this one's latest row."""
 
 
 class LivePanel:
@@ -156,70 +143,6 @@ def _legend(row: Mapping[str, float]) -> list[Text]:
     said = [meaning for name, meaning in _MEANINGS.items() if name in row]
     pairs = [said[i : i + 2] for i in range(0, len(said), 2)]
     return [Text(" · ".join(pair), style="dim") for pair in pairs]
-
-
-_LINE = (
-    "iteration",
-    "steps",
-    "reward/episode",
-    "cost/episode",
-    "cost/limit",
-    "cost/rate",
-    "policy/multiplier",
-    "time/steps_per_second",
-)
-
-
-class PlainLines:
-    """One line of key=value pairs every few seconds, for logs and pipes."""
-
-    def __init__(self, experiment: Experiment, out: TextIO, among: Among | None = None):
-        self._iterations = experiment.iterations
-        self._among = among
-        self._out = out
-        self._last = -SECONDS_BETWEEN_LINES
-
-    def __enter__(self) -> "PlainLines":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def __call__(self, row: Mapping[str, float]) -> None:
-        """Print one iteration, unless the last line is too recent."""
-        now = time.monotonic()
-        if now - self._last < SECONDS_BETWEEN_LINES and row["iteration"] + 1 < self._iterations:
-            return
-        self._last = now
-        pairs = [f"{name}={row[name]:.8g}" for name in _LINE if name in row]
-        pairs.append(f"seconds_left={time_left(row, self._iterations):.0f}")
-        if among := self._among:
-            pairs[:0] = [f"run={among.number}/{among.count}", f"name={among.name}"]
-            pairs.append(f"seconds_left_in_all={among.seconds_left(row):.0f}")
-        print(*pairs, file=self._out, flush=True)
-
-
-def screen(experiment: Experiment, among: Among | None = None) -> "LivePanel | PlainLines":
-    """What suits standard output: a context manager, called with each row."""
-    if sys.stdout.isatty():
-        return LivePanel(experiment, Console(), among)
-    return PlainLines(experiment, sys.stdout, among)
-
-
-def progress(
-    experiment: Experiment, quiet: bool
-) -> "LivePanel | PlainLines | contextlib.nullcontext[None]":
-    """What suits a training that was begun in Python: as `screen`, but nothing where nobody looks."""
-    if quiet or not (sys.stdout.isatty() or Console().is_jupyter):
-        return contextlib.nullcontext()
-    return screen(experiment)
-
-
-def time_left(row: Mapping[str, float], iterations: int) -> float:
-    """Seconds until the end at the pace of this iteration."""
-    done = row["iteration"] + 1
-    seconds_per_iteration = row["steps"] / done / row["time/steps_per_second"]
-    return (iterations - done) * seconds_per_iteration
 
 
 def sparkline(values: list[float], width: int = 40) -> str:

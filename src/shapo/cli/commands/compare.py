@@ -143,7 +143,8 @@ def _warn(
 def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]":
     """The finished runs; one after the other, each with all cores."""
     from shapo.experiments.sweep.pace import Pace
-    from shapo.runs.panel import Among, screen, time_left
+    from shapo.runs.lines import Among, time_left
+    from shapo.runs.screen import screen
     from shapo.training import train
 
     pace, done = Pace(), []
@@ -157,14 +158,7 @@ def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]"
 
         experiment = job.experiment.replace(workers=choice.workers)
         begun = (job.folder / "config.json").exists()
-        try:
-            among = Among(number, len(jobs), job.name, seconds_left)
-            with screen(experiment, among) as watch:
-                done.append(
-                    train(experiment, job.folder, resume=begun, watch=watch, quiet=True).now()
-                )
-        except KeyboardInterrupt as error:
-            raise type(error)(
-                "stopped; nothing is lost, the same command goes on where it stopped"
-            ) from None
+        among = Among(number, len(jobs), job.name, seconds_left)
+        with screen(experiment, among) as watch:
+            done.append(train(experiment, job.folder, resume=begun, watch=watch, quiet=True).now())
     return done

@@ -63,9 +63,9 @@ def run(options: argparse.Namespace) -> None:
     from shapo.experiment.extensions import require_named
     from shapo.runs.config import read_config
     from shapo.runs.folder import Run
-    from shapo.runs.panel import screen
     from shapo.runs.recorders import Recorder, WeightsAndBiases
     from shapo.runs.resuming import how_to_continue
+    from shapo.runs.screen import screen
     from shapo.training import default_folder, tensorboard, train
 
     choices = experiment_choices(options)
