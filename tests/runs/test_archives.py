@@ -1,11 +1,13 @@
 """An archive says of its runs what they say of themselves."""
 
 import gzip
+import json
 
 import numpy as np
 import pytest
 from synthetic import write_run
 
+from shapo.cli import main as cli
 from shapo.experiment import Experiment
 from shapo.runs.archives import GROWING, KEPT, read_archive, write_archive
 from shapo.runs.config import BadConfig
@@ -51,3 +53,42 @@ def test_other_names_and_other_contents_are_refused(runs, tmp_path):
         with pytest.raises(BadConfig, match=r"bad\.runs\.gz is not an archive of runs"):
             read_archive(tmp_path / "bad.runs.gz")
     assert [skipped.folder.name for skipped in read_runs(tmp_path).skipped] == ["bad.runs.gz"]
+
+
+def test_an_archive_leads_nowhere_else(runs, tmp_path):
+    path = tmp_path / "study.runs.gz"
+    write_archive(runs[:1], path)
+    content = json.loads(gzip.decompress(path.read_bytes()))
+    for name in ("..", "../other", str(runs[1].folder)):
+        path.write_bytes(gzip.compress(json.dumps(content | {"name": name}).encode()))
+        with pytest.raises(BadConfig, match="leads out of it"):
+            read_archive(path)
+
+
+@pytest.mark.parametrize("given", ["", "study.runs.gz"])
+def test_shapo_runs_lists_what_is_in_an_archive(given, runs, tmp_path, capsys):
+    write_archive(runs, tmp_path / "study.runs.gz")
+    cli.dispatch(["runs", str(tmp_path / given), "--check"])
+    _, *lines, said = capsys.readouterr().out.splitlines()
+    expected = [[str(tmp_path / f"study.runs.gz/seed{seed}"), "10,000,000"] for seed in range(2)]
+    assert [line.split()[:2] for line in lines] == expected
+    for line, run in zip(lines, runs, strict=True):
+        numbers = [float(word) for word in line.split()[2:4]]
+        late = [run.history.values(name)[-5:].mean() for name in ("reward/episode", "cost/episode")]
+        np.testing.assert_allclose(numbers, late, atol=0.006)
+        assert line.split()[4:] == ["finished"]
+    assert said == "2 runs are sound"
+
+
+@pytest.mark.parametrize("content", [b"no gzip", None])
+def test_shapo_runs_names_an_archive_that_cannot_be_read(content, runs, tmp_path, capsys):
+    path = tmp_path / "bad.runs.gz"
+    write_archive(runs, path)
+    lines = gzip.decompress(path.read_bytes()).decode().replace('"steps": [', '"steps": [null, ')
+    lines = lines.replace("10000000.0]", "null]")
+    path.write_bytes(content or gzip.compress(lines.encode()))
+    with pytest.raises(Exception, match="1 of 1 runs are damaged"):
+        cli.dispatch(["runs", str(tmp_path), "--check"])
+    assert f"{path}" in (said := capsys.readouterr().out) and "unreadable: " in said
+    with pytest.raises(ValueError, match=r"none\.runs\.gz: no such folder or archive"):
+        cli.dispatch(["runs", str(tmp_path / "none.runs.gz")])

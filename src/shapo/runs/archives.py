@@ -34,6 +34,11 @@ KEPT = (
 )  # fmt: skip
 
 
+def is_archive(path: Path) -> bool:
+    """Whether it is a file that calls itself an archive."""
+    return path.name.endswith(SUFFIX) and path.is_file()
+
+
 def write_archive(runs: Sequence[Run], path: Path) -> None:
     """Put finished runs, by name, into one file."""
     if not path.name.endswith(SUFFIX):
@@ -89,4 +94,7 @@ def _unpacked(path: Path, content: dict) -> Run:
         for name, values in content["rows"].items()
     }
     config = config_of(content["config"], path.name)
-    return Run(path / str(content["name"]), *config, moment=History(columns))
+    name = str(content["name"])
+    if name != Path(name).name or name == "..":
+        raise ValueError(f"{name!r} leads out of it")
+    return Run(path / name, *config, moment=History(columns))

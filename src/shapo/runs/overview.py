@@ -1,4 +1,7 @@
-"""What runs there are: how far each has come, what it reached, and whether its files are still what was written."""
+"""What runs there are: how far each has come, what it reached, and whether its files are still what was written.
+
+A place is the folder of a run, or an archive of many.
+"""
 
 import os
 import time
@@ -7,7 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shapo.runs import policies
+from shapo.runs.archives import is_archive, read_archive
 from shapo.runs.folder import Run
+from shapo.runs.history import History
 from shapo.runs.integrity import CONFIG, check, is_sealed
 from shapo.words import BadInput
 
@@ -19,54 +24,64 @@ class Line(NamedTuple):
     state: str
     steps: int
     reward: float
-    """Return per episode in the last iteration."""
+    """Return per episode in the last iteration; from an archive, in its last row."""
     cost: float
-    """Cost per episode in the last iteration; the first, where there are several."""
+    """Cost per episode likewise; the first, where there are several."""
 
 
-def overview(folders: Sequence[Path]) -> list[Line]:
-    """A line for each run in or below these folders, in the order of their names."""
-    return [_line(folder) for root in folders for folder in found(root)]
+def overview(roots: Sequence[Path]) -> list[Line]:
+    """A line for each run in or below these folders, in the order of their names, archives included (or given)."""
+    return [line for root in roots for place in found(root) for line in _lines(place)]
 
 
 def found(root: Path) -> Iterator[Path]:
-    """Every folder in or below `root` that holds a run, readable or not."""
-    if not root.is_dir():
-        raise BadInput(f"{root}: no such folder")
+    """Every place in or below `root`, readable or not."""
+    if is_archive(root):
+        yield root
+    elif not root.is_dir():
+        raise BadInput(f"{root}: no such folder or archive")
     for place, below, files in os.walk(root):
         below.sort()
         if CONFIG in files:
             below.clear()
             yield Path(place)
+        else:
+            paths = [Path(place) / name for name in sorted(files)]
+            yield from (path for path in paths if is_archive(path) and not path.is_symlink())
 
 
-def damage(folders: Sequence[Path]) -> dict[Path, list[str]]:
-    """What is wrong with each run in or below these folders; nothing about those that are sound."""
-    checked = {folder: _problems(folder) for root in folders for folder in found(root)}
-    return {folder: problems for folder, problems in checked.items() if problems}
+def damage(roots: Sequence[Path]) -> dict[Path, list[str]]:
+    """What is wrong with each place in or below these folders; nothing about those that are sound."""
+    checked = {place: _problems(place) for root in roots for place in found(root)}
+    return {place: problems for place, problems in checked.items() if problems}
 
 
-def _problems(folder: Path) -> list[str]:
-    problems = check(folder)
+def _problems(place: Path) -> list[str]:
+    problems = check(place) if place.is_dir() else []
     try:
-        run = Run.open(folder)
-        _ = run.history
-        if (folder / policies.FILE).exists():
-            _ = run.policy
-    except (BadInput, OSError) as error:
+        for run in _runs(place):
+            _ = run.history.steps
+            if (run.folder / policies.FILE).exists():
+                _ = run.policy
+    except (ValueError, OSError) as error:
         problems.append(str(error))
     return list(dict.fromkeys(problems))
 
 
-def _line(folder: Path) -> Line:
-    nothing = float("nan")
+def _lines(place: Path) -> list[Line]:
     try:
-        run = Run.open(folder)
-        history = run.history
-    except (BadInput, OSError) as error:
-        return Line(folder, f"unreadable: {error}", 0, nothing, nothing)
+        return [_line(run, run.history) for run in _runs(place)]
+    except (ValueError, OSError) as error:
+        return [Line(place, f"unreadable: {error}", 0, float("nan"), float("nan"))]
+
+
+def _runs(place: Path) -> list[Run]:
+    return [Run.open(place)] if place.is_dir() else read_archive(place)
+
+
+def _line(run: Run, history: History) -> Line:
     steps, reached = history.steps, map(history.last, ("reward/episode", "cost/episode"))
-    return Line(folder, _state(run, steps), steps, *reached)
+    return Line(run.folder, _state(run, steps), steps, *reached)
 
 
 def _state(run: Run, steps: float) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shapo.runs.archives import SUFFIX, read_archive
+from shapo.runs.archives import is_archive, read_archive
 from shapo.runs.config import read_config
 from shapo.runs.folder import Run
 from shapo.runs.history import History, read_history
@@ -72,7 +72,7 @@ def names(runs: Sequence[Run]) -> list[str]:
 def _candidates(folders: Iterable[str | Path]) -> list[Path]:
     found: dict[Path, Path] = {}
     for root in map(Path, folders):
-        if root.name.endswith(SUFFIX) and root.is_file():
+        if is_archive(root):
             found.setdefault(root.resolve(), root)
             continue
         if not root.is_dir():
@@ -81,9 +81,9 @@ def _candidates(folders: Iterable[str | Path]) -> list[Path]:
             if any(name in files for name in FILES):
                 below.clear()
                 found.setdefault(Path(place).resolve(), Path(place))
-            for name in files:
-                if name.endswith(SUFFIX) and not (Path(place) / name).is_symlink():
-                    found.setdefault((Path(place) / name).resolve(), Path(place) / name)
+            for path in (Path(place) / name for name in files):
+                if is_archive(path) and not path.is_symlink():
+                    found.setdefault(path.resolve(), path)
     return sorted(found.values())
 
 

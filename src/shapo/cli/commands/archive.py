@@ -11,7 +11,7 @@ examples:
   shapo archive runs/study --out study.runs.gz
       Every finished run below runs/study: its config and a hundred rows each, a few kB per run.
   shapo figure main --runs .
-      A folder that holds an archive is as good as a folder of runs, for figures, comparisons and reports.
+      A folder that holds an archive is as good as a folder of runs, for lists, figures, comparisons and reports.
 """
 
 

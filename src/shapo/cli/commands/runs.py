@@ -16,6 +16,8 @@ examples:
       Every run below runs/: how far it has come, and return and cost per episode in its last iteration.
   shapo runs runs/sweep --check
       Also verify every file against the checksums that were written with it.
+  shapo runs study.runs.gz
+      The runs of an archive; return and cost are means over the last hundredth of each.
 """
 
 
@@ -31,7 +33,7 @@ def describe(parser: Parser) -> None:
         nargs="*",
         type=Path,
         metavar="RUNS",
-        help="run folders, or folders of runs [runs]",
+        help="run folders, folders of runs, or archives [runs]",
     )
     add("--check", action="store_true", default=False, help="verify every file by its checksum")
 
