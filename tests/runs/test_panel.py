@@ -4,8 +4,10 @@ import builtins
 import io
 import os
 import pty
+import signal
 import subprocess
 import sys
+import termios
 
 import pytest
 from rich.console import Console
@@ -97,22 +99,68 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_leaves_no_mark_in_the_panel():
-    """A terminal writes ^C where its cursor is: at the end of the border, which is then drawn a line too low."""
+def in_a_terminal(program: str) -> tuple[subprocess.Popen, int, int]:
+    """A process whose terminal is a new one, and both ends of that."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], stdin=theirs, stdout=theirs, start_new_session=True,
+        [sys.executable, "-c", program], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
         preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),
     )  # fmt: skip
-    os.close(theirs)
+    return process, ours, theirs
+
+
+def read_until(word: bytes, terminal: int) -> bytes:
     seen = b""
-    while b"drawn" not in seen:
-        seen += os.read(ours, 1 << 16)
+    while word not in seen:
+        seen += os.read(terminal, 1 << 16)
+    return seen
+
+
+def test_ctrl_c_leaves_no_mark_in_the_panel():
+    """A terminal writes ^C where its cursor is: at the end of the border, which is then drawn a line too low."""
+    process, ours, theirs = in_a_terminal(PROGRAM)
+    read_until(b"drawn", ours)
     os.write(ours, b"\x03")
-    while b"left" not in seen:
-        seen += os.read(ours, 1 << 16)
-    assert process.wait(10) == 0 and b"^C" not in seen
-    os.close(ours)
+    assert b"^C" not in read_until(b"left", ours)
+    assert process.wait(10) == 0
+    os.close(ours), os.close(theirs)
+
+
+STUBBORN = """
+import signal, time
+from rich.console import Console
+from shapo.cli.main import _interrupted
+from shapo.experiment import Experiment
+from shapo.runs.panel import LivePanel
+from shapo.runs.stopping import sigterm_raises
+signal.signal(signal.SIGINT, _interrupted)
+with sigterm_raises(), LivePanel(Experiment(), Console()):
+    try:
+        print("drawn")
+        time.sleep(60)
+    finally:
+        print("closing")
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_who_is_told_twice_to_leave_puts_the_terminal_back(number, code):
+    process, ours, theirs = in_a_terminal(STUBBORN)
+    before = termios.tcgetattr(theirs)
+    assert before[3] & termios.ECHOCTL
+    seen = read_until(b"drawn", ours)
+    assert not termios.tcgetattr(theirs)[3] & termios.ECHOCTL
+    process.send_signal(number)
+    seen += read_until(b"closing", ours)
+    process.send_signal(number)
+    assert process.wait(10) == code
+    assert termios.tcgetattr(theirs) == before
+    os.write(theirs, b"the end")
+    seen += read_until(b"the end", ours)
+    hidden, shown = b"\x1b[?25l", b"\x1b[?25h"
+    assert -1 < seen.rfind(hidden) < seen.rfind(shown)
+    os.close(ours), os.close(theirs)
 
 
 def test_where_nobody_looks_nothing_to_draw_with_is_loaded():

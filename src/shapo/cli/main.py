@@ -87,8 +87,10 @@ def _interrupted(number: int, frame: object) -> None:
 
 
 def _interrupted_again(number: int, frame: object) -> None:
-    show_cursor = b"\x1b[?25h" if sys.stdout.isatty() else b""
-    os.write(2, show_cursor + b"\nshapo: stopped at once; runs go on from their last checkpoint\n")
+    from shapo.runs.keyboard import put_back
+
+    put_back()
+    os.write(2, b"\nshapo: stopped at once; runs go on from their last checkpoint\n")
     os._exit(130)
 
 

@@ -1,10 +1,13 @@
-"""Keys pressed while something is drawn in place."""
+"""The terminal while something is drawn in place: without marks for keys, and put back on every way out."""
 
 import contextlib
 import os
 import sys
 import termios
 from collections.abc import Iterator
+
+_found: dict[int, list[object]] = {}
+"""How each terminal was before it was changed, by its file descriptor."""
 
 
 @contextlib.contextmanager
@@ -24,8 +27,24 @@ def without_marks() -> Iterator[None]:
         return
     changed = list(before)
     changed[3] &= ~termios.ECHOCTL
+    _found[keys] = before
     termios.tcsetattr(keys, termios.TCSANOW, changed)
     try:
         yield
     finally:
-        termios.tcsetattr(keys, termios.TCSANOW, before)
+        _put_back_marks()
+
+
+def put_back() -> None:
+    """Leave the terminal as it was found, its cursor included: for who leaves without unwinding."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        if sys.stdout.isatty():
+            os.write(sys.stdout.fileno(), b"\x1b[?25h")
+    _put_back_marks()
+
+
+def _put_back_marks() -> None:
+    while _found:
+        keys, before = _found.popitem()
+        with contextlib.suppress(OSError, termios.error):  # it may have been closed
+            termios.tcsetattr(keys, termios.TCSANOW, before)

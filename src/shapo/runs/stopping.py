@@ -5,6 +5,8 @@ import signal
 import threading
 from collections.abc import Iterator
 
+from shapo.runs.keyboard import put_back
+
 
 class Terminated(KeyboardInterrupt):
     """`kill PID`, which unwinds the stack like Ctrl-C does."""
@@ -18,6 +20,7 @@ def sigterm_raises() -> Iterator[None]:
         signal.signal(
             signal.SIGTERM, signal.SIG_DFL
         )  # a second one does not wait for anything to be closed
+        put_back()  # which a second one would not do, either
         raise Terminated
 
     if threading.current_thread() is not threading.main_thread():
