@@ -1,6 +1,7 @@
 """What people read, and the one kind of error that is their own."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,26 @@ def test_bad_input_is_raised_on_purpose(path):
         name = raised.func if isinstance(raised, ast.Call) else raised
         plain = isinstance(name, ast.Name) and name.id == "ValueError"
         assert not plain or path.name in LIBRARY, f"{path}:{node.lineno}: raise BadInput"
+
+
+OPTION, COMMAND = re.compile(r"(?<!\w)--[a-z]"), re.compile(r"(shapo|ray) \w+ --[a-z]")
+TYPED = ("arms.py",)
+"""What is read there was typed on a command line."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [each for each in sorted(SOURCE.rglob("*.py")) if "cli" not in each.parts],
+    ids=lambda path: path.stem,
+)
+def test_errors_speak_python_before_they_name_options(path):
+    """What is raised below the command line is raised to who calls from Python, too."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Raise) and path.name not in TYPED:
+            words = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+            said = COMMAND.sub("", " ".join(word for word in words if isinstance(word, str)))
+            spoken = "=" in said or "in Python" in said
+            assert spoken or not OPTION.search(said), f"{path}:{node.lineno}: {said}"
 
 
 @pytest.mark.parametrize(

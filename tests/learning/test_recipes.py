@@ -98,7 +98,7 @@ class TestYourOwn:
                 {"algo": "own_rules:LookAhead", "gradient": "plain"},
                 "returned a LookAhead, which is no algorithm",
             ),
-            ({"algo": "own_rules:timid"}, "own_rules:timid takes no gradient rule; leave --grad"),
+            ({"algo": "own_rules:timid"}, "own_rules:timid takes no gradient rule; leave gradi"),
             ({"gradient": Recorded("own_rules:LookAhead")}, "is named by a file only"),
         ],
     )

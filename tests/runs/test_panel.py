@@ -123,7 +123,8 @@ def test_ctrl_c_leaves_no_mark_in_the_panel():
     os.write(ours, b"\x03")
     assert b"^C" not in read_until(b"left", ours)
     assert process.wait(10) == 0
-    os.close(ours), os.close(theirs)
+    os.close(ours)
+    os.close(theirs)
 
 
 STUBBORN = """
@@ -160,7 +161,8 @@ def test_who_is_told_twice_to_leave_puts_the_terminal_back(number, code):
     seen += read_until(b"the end", ours)
     hidden, shown = b"\x1b[?25l", b"\x1b[?25h"
     assert -1 < seen.rfind(hidden) < seen.rfind(shown)
-    os.close(ours), os.close(theirs)
+    os.close(ours)
+    os.close(theirs)
 
 
 def test_where_nobody_looks_nothing_to_draw_with_is_loaded():

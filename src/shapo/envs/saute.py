@@ -95,7 +95,7 @@ class Saute:
         if not (budgets > 0).all():
             raise BadInput(
                 f"Saute: the budget, which is cost_limit, must be positive, got {budgets.min():g}; "
-                "to forbid any cost at all, choose less than a single cost: --cost-limit 0.5"
+                "to forbid any cost at all, choose less than a single cost: cost_limit=0.5, or --cost-limit 0.5"
             )
         if not 0 < discount <= 1:
             raise BadInput(f"Saute: the discount must lie in (0, 1], got {discount}")

@@ -147,7 +147,7 @@ def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
             return cup(cost_limit=limit, multiplier=bounded, **estimate, **clipped)
         case own:
             if experiment.gradient != "plain" and "gradient" not in asked_by(own):
-                raise BadInput(f"{own} takes no gradient rule; leave --gradient away")
+                raise BadInput(f"{own} takes no gradient rule; leave gradient at plain")
             return _own(own, gradient=rule, cost_limit=limit)
 
 

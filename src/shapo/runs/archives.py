@@ -96,5 +96,5 @@ def _unpacked(path: Path, content: dict) -> Run:
     config = config_of(content["config"], path.name)
     name = str(content["name"])
     if name != Path(name).name or name == "..":
-        raise ValueError(f"{name!r} leads out of it")
+        raise BadInput(f"{name!r} leads out of it")
     return Run(path / name, *config, moment=History(columns))

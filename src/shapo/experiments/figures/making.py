@@ -60,7 +60,7 @@ def make(names: Sequence[str], order: Order) -> None:
     if empty:
         raise NothingToDraw(
             f"not drawn, because none of their runs is in {order.runs} at this length: {', '.join(empty)}; "
-            "add --run to train them, or --steps to draw shorter ones"
+            "train them first (train=True, or --run), or draw shorter ones (steps=…, or --steps)"
         )
 
 
@@ -84,7 +84,7 @@ def _draw(figure: Figure, order: Order, found: Runs) -> bool:
             print(f"  left out: {run.folder}: {reason}")
     if results and not any(result.runs for result in results):
         if (steps := drawable_steps(results)) is not None:
-            print(f"  the runs there are shorter: --steps {steps} draws them")
+            print(f"  the runs there are shorter: steps={steps}, or --steps {steps}, draws them")
         return False
     paths = save(figure, results, order.out)
     print(f"  drawn: {', '.join(map(str, paths))}")
