@@ -17,7 +17,9 @@ examples:
 
 def describe(parser: Parser) -> None:
     """Declare the options."""
-    parser.add_argument("runs", nargs="+", metavar="RUNS", help="run folders, or folders of runs")
+    parser.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUNS", help="run folders, or folders of runs"
+    )
     parser.add_argument("-o", "--out", type=Path, required=True, help="the archive, NAME.runs.gz")
 
 
@@ -34,6 +36,6 @@ def run(options: argparse.Namespace) -> None:
         if not each.finished:
             print(f"skipped {each.folder}: unfinished")
     if not finished:
-        raise BadInput(f"{' '.join(options.runs)}: no finished run in there")
+        raise BadInput(f"{', '.join(map(str, options.runs))}: no finished run in there")
     write_archive(finished, options.out)
     print(f"{len(finished)} runs in {options.out} ({options.out.stat().st_size / 1000:.0f} kB)")

@@ -45,6 +45,7 @@ def everything() -> Parser:
         commands.add_parser(name, help=about, parents=[parser], add_help=False)
         for action in parser._actions:
             action.choices = _words(action) or None
+            action.metavar = None  # its colons and quotes would be zsh's own
             if action.type is Path:
                 action.complete = FILE  # pyright: ignore[reportAttributeAccessIssue]
     return root

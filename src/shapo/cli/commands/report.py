@@ -17,7 +17,13 @@ examples:
 def describe(parser: Parser) -> None:
     """Declare the options."""
     add = parser.add_argument
-    add("runs", nargs="+", metavar="RUNS", help="run folders, or folders of runs")
+    add(
+        "runs",
+        nargs="+",
+        type=Path,
+        metavar="RUNS",
+        help="run folders, folders of runs, or archives",
+    )
     add("-o", "--out", type=Path, default=Path("report.html"), help="the page [report.html]")
     add("--title", default="shapo report", help="its title [shapo report]")
 
