@@ -1,5 +1,6 @@
 """Sweeps: what is run, retried, given up and found again; on engines of paper and on real processes."""
 
+import io
 import os
 import shutil
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 import hostile
 import numpy as np
 import pytest
+from rich.console import Console
 from synthetic import write_run
 from test_resume import same_files
 
@@ -113,6 +115,20 @@ def test_a_terminal_is_drawn_on(tmp_path, monkeypatch, capsys):
     on_paper(tmp_path, {"[red]a": [None], "b": [Failure("x")] * 2}, LiveLines)
     text = capsys.readouterr().out
     assert "[red]a is finished" in text and "b failed: x" in text
+
+
+def test_a_narrow_terminal_shows_which_run_it_is(tmp_path):
+    name = "SafetyPointCircle1-v0_trpo-pid_shapo_radius=0.0004_s11"
+    job = Job(TINY, tmp_path / name, 3)
+    lines = LiveLines(Console(file=io.StringIO(), width=80, force_terminal=True))
+    lines.begun(job)
+    lines.advanced(job, row(3, speed=30_668.0))
+    lines.show({"running": 1}, 67.0)
+    with (console := Console(file=io.StringIO(), width=80)).capture() as drawn:
+        console.print(lines._live.get_renderable())
+    shown = drawn.get().splitlines()
+    assert "".join(line.split("  ")[0] for line in shown[:-1]) == name
+    assert "return" in shown[0] and shown[0].endswith("30,668 steps/s")
 
 
 def test_time_left_counts_each_environment_at_its_own_speed(tmp_path):

@@ -96,11 +96,14 @@ class LiveLines:
 
     def show(self, counts: Mapping[str, int], seconds_left: float | None) -> None:
         lines = Table.grid(padding=(0, 2))
+        lines.add_column(overflow="fold")  # its end says which run it is
+        for _ in range(3):
+            lines.add_column(no_wrap=True)
         for job, row in self._running.values():
             total = job.experiment.iterations
             lines.add_row(
                 Text(printable(job.name)),
-                ProgressBar(total=total, completed=job.done, width=16),
+                ProgressBar(total=total, completed=job.done, width=8),
                 f"{job.done}/{total}",
                 _numbers(row),
             )
