@@ -1,6 +1,9 @@
 """Our batch as Stable-Baselines3 sees it: its array semantics here, and its own classes where it is installed."""
 
+import re
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,4 +100,21 @@ def test_their_ppo_trains_on_it():
     obs = env.reset()
     assert not np.array_equal(
         before.predict(obs, deterministic=True)[0], after.predict(obs, deterministic=True)[0]
+    )
+
+
+@pytest.mark.slow
+def test_their_speed_is_measured():
+    pytest.importorskip("stable_baselines3")
+    script = Path(__file__).parents[2] / "benchmarks" / "sb3.py"
+    command = [sys.executable, script, "--steps", "30", "--envs", "8"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    _, *lines = done.stdout.splitlines()
+    speeds, ratios = zip(
+        *(re.findall(r" ([\d,.]+) (?:steps/s|×)", line) for line in lines), strict=True
+    )
+    speeds = [float(each.replace(",", "")) for each in speeds]
+    assert len(speeds) == 3
+    np.testing.assert_allclose(
+        [float(each) for each in ratios], np.divide(speeds, speeds[0]), rtol=0.05
     )
