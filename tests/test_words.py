@@ -8,7 +8,7 @@ import pytest
 
 from shapo.experiments.sweep.child import _failure
 from shapo.runs.holding import RunInUse
-from shapo.words import BadInput, number_text, printable, spread
+from shapo.words import BadInput, counted, number_text, printable, spread
 
 SOURCE = Path(__file__).parents[1] / "src" / "shapo"
 LIBRARY = ("types.py", "collector.py")
@@ -73,3 +73,7 @@ def test_numbers_to_read():
     }
     assert {number: number_text(number) for number in written} == written
     assert spread(0.123) == " ± 0.12" and spread(float("nan")) == ""
+
+
+def test_one_is_not_many():
+    assert [counted(number, "run") for number in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]

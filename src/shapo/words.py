@@ -24,6 +24,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {bare[found[0]]}?" if found else ""
 
 
+def counted(number: int, thing: str) -> str:
+    """So many of a thing: 1 run, 2 runs."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def folder_name(text: str) -> str:
     """The text with all that a folder's name should not have replaced."""
     return "".join(c if c.isalnum() or c in "-_.=" else "-" for c in text)

@@ -77,7 +77,7 @@ def test_shapo_runs_lists_what_is_in_an_archive(given, runs, tmp_path, capsys):
         late = [run.history.values(name)[-5:].mean() for name in ("reward/episode", "cost/episode")]
         np.testing.assert_allclose(numbers, late, atol=0.006)
         assert line.split()[4:] == ["finished"]
-    assert said == "2 runs are sound"
+    assert said == "2 runs sound"
 
 
 @pytest.mark.parametrize("content", [b"no gzip", None])
@@ -87,7 +87,7 @@ def test_shapo_runs_names_an_archive_that_cannot_be_read(content, runs, tmp_path
     lines = gzip.decompress(path.read_bytes()).decode().replace('"steps": [', '"steps": [null, ')
     lines = lines.replace("10000000.0]", "null]")
     path.write_bytes(content or gzip.compress(lines.encode()))
-    with pytest.raises(Exception, match="1 of 1 runs are damaged"):
+    with pytest.raises(Exception, match="1 of 1 run damaged"):
         cli.dispatch(["runs", str(tmp_path), "--check"])
     assert f"{path}" in (said := capsys.readouterr().out) and "unreadable: " in said
     with pytest.raises(ValueError, match=r"none\.runs\.gz: no such folder or archive"):

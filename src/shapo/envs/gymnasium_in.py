@@ -223,10 +223,10 @@ class FromGymnasium:
         return info["cost"]
 
     def _complaint(self) -> str:
-        remedy = "cost=function(obs, action, info) to shapo.envs.make"
+        remedy = "a function of (obs, action, info) as its cost: cost=…, or --cost module:function"
         if self._discrete:  # the greater obstacle: most who come here want to train
             return (
                 "its actions are discrete, and training needs a Box of real numbers; "
-                f"to step it all the same, return info['cost'] from step(), or pass {remedy}"
+                f"to step it all the same, return info['cost'] from step(), or name {remedy}"
             )
-        return f"step() returned no info['cost']; return one, or pass {remedy}"
+        return f"step() returned no info['cost']; return one, or name {remedy}"

@@ -16,7 +16,7 @@ from shapo.experiments.groups import Group, comparisons, grouped
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
 from shapo.runs.reading import Runs, names, read_episodes, read_runs
-from shapo.words import BadInput
+from shapo.words import BadInput, counted
 
 CURVES = {
     "reward/episode": "Return per episode",
@@ -53,7 +53,7 @@ def write(folders: Sequence[str | Path], out: Path, title: str) -> Runs:
     if not found.runs and found.skipped:
         folder, reason = found.skipped[0]
         raise BadInput(
-            f"{where}: none of {len(found.skipped)} runs can be read; {folder}: {reason}"
+            f"{where}: none of {counted(len(found.skipped), 'run')} can be read; {folder}: {reason}"
         )
     if not found.runs:
         raise BadInput(f"{where}: no run in there")

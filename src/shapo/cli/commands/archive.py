@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
-from shapo.words import BadInput
+from shapo.words import BadInput, counted
 
 EXAMPLES = """\
 examples:
@@ -38,4 +38,6 @@ def run(options: argparse.Namespace) -> None:
     if not finished:
         raise BadInput(f"{', '.join(map(str, options.runs))}: no finished run in there")
     write_archive(finished, options.out)
-    print(f"{len(finished)} runs in {options.out} ({options.out.stat().st_size / 1000:.0f} kB)")
+    print(
+        f"{counted(len(finished), 'run')} in {options.out} ({options.out.stat().st_size / 1000:.0f} kB)"
+    )

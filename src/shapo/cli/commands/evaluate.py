@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shapo.cli.parsing import Parser
 from shapo.cli.trained import add_environment_options
-from shapo.words import at_least_one, spread, whole_number
+from shapo.words import at_least_one, counted, spread, whole_number
 
 EXAMPLES = """\
 examples:
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
         return
     limit = " + ".join(f"{limit:g}" for limit in trained.experiment.cost_limit)
     trained_on = f" (trained on {trained.experiment.env})" if env != trained.experiment.env else ""
-    episodes = "1 episode" if options.episodes == 1 else f"{options.episodes} episodes"
+    episodes = counted(options.episodes, "episode")
     print(f"{env}{trained_on}, {episodes} each, cost limit {limit}")
     for kind, numbers in found.items():
         print(

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
-from shapo.words import printable
+from shapo.words import counted, printable
 
 EXAMPLES = """\
 examples:
@@ -35,4 +35,4 @@ def run(options: argparse.Namespace) -> None:
     found = report.write(options.runs, options.out, options.title)
     for folder, reason in found.skipped:
         print(printable(f"skipped {folder}: {reason}"))
-    print(f"{len(found.runs)} runs in {options.out}")
+    print(f"{counted(len(found.runs), 'run')} in {options.out}")

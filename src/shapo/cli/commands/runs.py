@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shapo.cli.parsing import Parser
-from shapo.words import printable
+from shapo.words import counted, printable
 
 if TYPE_CHECKING:
     from shapo.runs.overview import Line
@@ -56,8 +56,8 @@ def run(options: argparse.Namespace) -> None:
         for problem in problems:
             print(printable(f"damaged: {problem}"))
     if broken:
-        raise DamagedRuns(f"{len(broken)} of {len(lines)} runs are damaged")
-    print(f"{len(lines)} runs are sound")
+        raise DamagedRuns(f"{len(broken)} of {counted(len(lines), 'run')} damaged")
+    print(f"{counted(len(lines), 'run')} sound")
 
 
 def _words(line: "Line") -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser, one_of
-from shapo.words import BadInput, whole_number
+from shapo.words import BadInput, counted, whole_number
 
 EXAMPLES = """\
 examples:
@@ -92,5 +92,7 @@ def run(options: argparse.Namespace) -> None:
             "mean ± standard error; return and cost per episode in the last tenth, cost rate over the whole training"
         )
     if outcome.failed:
-        raise RunsFailed(f"{len(outcome.failed)} runs failed; the same command tries them again")
+        raise RunsFailed(
+            f"{counted(len(outcome.failed), 'run')} failed; the same command tries them again"
+        )
     print(f"runs={out}")

@@ -19,7 +19,7 @@ from shapo.experiments.figures.figure import (
 )
 from shapo.experiments.figures.registry import FIGURES
 from shapo.runs.reading import Runs, read_runs
-from shapo.words import BadInput, nearest, printable
+from shapo.words import BadInput, counted, nearest, printable
 
 
 class NothingToDraw(Exception):
@@ -120,7 +120,7 @@ def _explain(lack: Need) -> None:
     total = lack.complete + len(lack.missing)
     if not total:
         return
-    print(f"  needs {total} runs: {lack.complete} complete, {len(lack.missing)} missing")
+    print(f"  needs {counted(total, 'run')}: {lack.complete} complete, {len(lack.missing)} missing")
     if lack.missing:
         basis = "as measured" if lack.measured else f"assuming {ASSUMED_SPEED:,.0f} steps/s"
         print(

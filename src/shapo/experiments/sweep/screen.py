@@ -16,7 +16,7 @@ from shapo.experiments.sweep.engine import Failure, Row
 from shapo.experiments.sweep.naming import LONGEST
 from shapo.experiments.sweep.plan import Job, Plan
 from shapo.runs.keyboard import without_marks
-from shapo.words import printable
+from shapo.words import counted, printable
 
 SECONDS_BETWEEN_LINES = 10.0
 STOPPING = "stopping: the runs close their files …"
@@ -178,7 +178,12 @@ def plan_table(planned: Plan) -> RenderableType:
 
 def summary(finished: Sequence[Job], failed: Sequence[tuple[Job, Failure]]) -> RenderableType:
     """What came of the sweep."""
-    lines = [Text(f"{len(finished)} of {len(finished) + len(failed)} runs finished", style="bold")]
+    lines = [
+        Text(
+            f"{len(finished)} of {counted(len(finished) + len(failed), 'run')} finished",
+            style="bold",
+        )
+    ]
     lines += [
         Text(printable(f"failed: {job.name}: {failure.reason}"), style="red")
         for job, failure in failed
@@ -188,8 +193,7 @@ def summary(finished: Sequence[Job], failed: Sequence[tuple[Job, Failure]]) -> R
 
 def _count(jobs: Sequence[Job]) -> str:
     finished, begun = sum(job.finished for job in jobs), sum(job.done > 0 for job in jobs)
-    total = "1 run" if len(jobs) == 1 else f"{len(jobs)} runs"
-    parts = [total, f"{finished} finished", f"{begun - finished} begun"]
+    parts = [counted(len(jobs), "run"), f"{finished} finished", f"{begun - finished} begun"]
     return ", ".join(part for part in parts if not part.startswith("0 "))
 
 
