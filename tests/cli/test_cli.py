@@ -70,6 +70,7 @@ def test_help_names_what_must_be_given_and_sorts_the_many_options(capsys):
         text.index(f" {title}: --{first.replace('_', '-')} ") for first, title in SECTIONS.items()
     ]
     assert places == sorted(places) and "--gradient shapo sets it to sam" in text
+    assert "--algo NAME Algorithm (`shapo algos` explains them)" in text
 
 
 @pytest.mark.parametrize(

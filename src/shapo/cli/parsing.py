@@ -66,14 +66,21 @@ def add_experiment_options(parser: argparse.ArgumentParser, without: Sequence[st
             section = parser.add_argument_group(SECTIONS[name])
         if name in without:
             continue
-        words = (*kind.words, OWN) if kind.extensible and kind.words else kind.words
         section.add_argument(
             f"--{name.replace('_', '-')}",
             type=_reader(name, kind),
             **{"nargs": "+", "action": "extend"} if kind.several else {},
-            metavar="{" + ",".join(words) + "}" if words else kind.item.__name__.upper(),
+            metavar=_placeholder(kind),
             help=f"{about[name]} [{_shown(getattr(usual, name))}]".replace("%", "%%"),
         )
+
+
+def _placeholder(kind: Kind) -> str:
+    """What stands for a value in the help: the words there are, unless they are too many for a line."""
+    words = (*kind.words, OWN) if kind.extensible and kind.words else kind.words
+    if 0 < len(words) < 10:
+        return "{" + ",".join(words) + "}"
+    return "NAME" if kind.item is str else kind.item.__name__.upper()
 
 
 def _reader(name: str, kind: Kind) -> Callable[[str], Any]:

@@ -73,7 +73,8 @@ class Experiment:
     """Where the actor's slope is measured: here (plain), at the worst parameters nearby (sam, that is E-SAM), or at the
     worst policy nearby (shapo); or module:factory of your own."""
     critic_gradient: CriticRule | str = PUBLISHED
-    """Likewise for the critics; --gradient shapo sets it to sam, as in the paper, unless you say otherwise."""
+    """Where the critics' slope is measured: here (plain) or at the worst parameters nearby (sam); or module:factory of
+    your own. --gradient shapo sets it to sam, as in the paper, unless you say otherwise."""
     seed: Annotated[int, Range(0, 1_000_000_000)] = 0
     """Decides everything random."""
     steps: Count = PUBLISHED

@@ -5,9 +5,11 @@ Made from what the commands declare, so that there is nothing to keep in step.
 
 import argparse
 from pathlib import Path
+from typing import get_args
 
 from shapo.cli.commands import COMMANDS, parser_of
 from shapo.cli.parsing import Parser, one_of
+from shapo.experiment import Algo
 from shapo.experiment.choices import OWN
 
 EXAMPLES = """\
@@ -23,7 +25,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 def describe(parser: Parser) -> None:
     """Declare the options."""
-    parser.add_argument("shell", type=one_of(SHELLS), metavar="{bash,zsh,fish}")
+    parser.add_argument("shell", type=one_of(SHELLS), metavar="{bash,zsh,fish}", help="which one")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -56,7 +58,7 @@ def _words(action: argparse.Action) -> list[str]:
     from shapo.envs.registry import IDS
     from shapo.experiments.figures import FIGURES
 
-    listed = {"env": list(IDS), "names": ["all", "list", *FIGURES]}
+    listed = {"env": list(IDS), "algo": list(get_args(Algo)), "names": ["all", "list", *FIGURES]}
     shown = str(action.metavar)
     few = shown[1:-1].split(",") if shown.startswith("{") else []
     return listed.get(action.dest, [word for word in few if word != OWN])

@@ -6,8 +6,9 @@ import json
 from shapo.cli.parsing import Parser
 
 EXAMPLES = """\
-Any Gymnasium id works, too, if its steps put a cost into info["cost"] or the algorithm needs none (trpo, ppo); and so
-does your own class or function, written module:name (shapo train --help shows how).
+Any Gymnasium id works, too, if its steps put a cost into info["cost"], if --cost names a function of yours, or if the
+algorithm needs none (trpo, ppo); and so does your own class or function, written module:name (shapo train --help shows
+how).
 """
 
 

@@ -26,8 +26,20 @@ def describe(parser: Parser) -> None:
     add("--runs", default=Path("runs"), type=Path, help="folder that holds the runs [runs]")
     add("--out", default=Path("figures"), type=Path, help="folder for the pictures [figures]")
     add("--run", action="store_true", default=False, help="first train what is missing")
-    add("--steps", type=at_least_one, default=None, help="length of a run, not the paper's")
-    add("--seeds", type=at_least_one, default=None, help="seeds per configuration, not the paper's")
+    add(
+        "--steps",
+        type=at_least_one,
+        default=None,
+        metavar="INT",
+        help="length of a run, not the paper's",
+    )
+    add(
+        "--seeds",
+        type=at_least_one,
+        default=None,
+        metavar="INT",
+        help="seeds per configuration, not the paper's",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
