@@ -111,6 +111,19 @@ def test_the_limit_is_a_line_where_it_applies(opened):
     assert texts_of(2) == ["limit 0"]
 
 
+def test_a_run_of_one_iteration_is_a_dot_and_two_limits_are_both_read(browser, tmp_path):
+    for limit in (5.0, 6.0):
+        short = SHORT.replace(cost_limit=(limit,))
+        write_run(tmp_path / "runs" / f"limit-{limit:g}", short, iterations=1)
+    cli.dispatch(["report", str(tmp_path / "runs"), "-o", str(tmp_path / "page.html")])
+    browser.get((tmp_path / "page.html").as_uri())
+    figures = browser.find_elements(By.CSS_SELECTOR, "#learning figure")
+    assert [len(each.find_elements(By.CSS_SELECTOR, "circle.lone")) for each in figures] == [2] * 5
+    left, right = figures[1].find_elements(By.CSS_SELECTOR, "text.level")
+    assert (left.text, right.text) == ("limit 5", "limit 6")
+    assert left.rect["x"] + left.rect["width"] < right.rect["x"]
+
+
 def test_a_phone_and_a_long_name_fit(browser, tmp_path):
     algorithm = trpo_pid(cost_limit=10.0, gradient=Shapo(lambda progress: 1e-4))
     for seed in range(2):

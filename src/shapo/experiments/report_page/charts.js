@@ -6,6 +6,8 @@ const Charts = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const BOX = { width: 440, height: 250, left: 54, right: 10, top: 8, bottom: 34 };
   const ROWS_IN_TIP = 12;
+  const LINE_HEIGHT = 12;
+  const LEVEL_WIDTH = 70;
 
   function svg(parent, name, attributes, text) {
     const node = document.createElementNS(SVG, name);
@@ -151,12 +153,24 @@ const Charts = (() => {
     return path;
   }
 
-  // A line across the chart with its name above its beginning, where curves are seldom.
-  function level(chart, y, value, name) {
-    const right = BOX.width - BOX.right;
-    svg(chart, "line", { class: "level", x1: BOX.left, x2: right, y1: y(value), y2: y(value) });
-    const text = `${name} ${format(value)}`;
-    svg(chart, "text", { class: "level", x: BOX.left + 4, y: y(value) - 4 }, text);
+  // Values with no neighbour, which no line shows.
+  function lonely(values, keep) {
+    const there = (i) => i >= 0 && i < values.length && keep(values[i]);
+    return [...values.keys()].filter((i) => there(i) && !there(i - 1) && !there(i + 1));
+  }
+
+  // Lines across the chart, each with its name above its beginning, where curves are seldom, or beside the one below it.
+  function drawLevels(chart, y, levels) {
+    let column = 0,
+      below = Infinity;
+    for (const [value, name] of [...levels].sort((a, b) => a[0] - b[0])) {
+      const [left, right, at] = [BOX.left, BOX.width - BOX.right, y(value)];
+      column = below - at < LINE_HEIGHT ? column + 1 : 0;
+      below = at;
+      svg(chart, "line", { class: "level", x1: left, x2: right, y1: at, y2: at });
+      const text = `${name} ${format(value)}`;
+      svg(chart, "text", { class: "level", x: left + 4 + column * LEVEL_WIDTH, y: at - 4 }, text);
+    }
   }
 
   // series: [{label, style: {colour, dash}, x: [], y: [], error: [] or undefined}]; levels: [[value, name]]
@@ -195,7 +209,13 @@ const Charts = (() => {
         "stroke-dasharray": s.style.dash,
       });
     }
-    for (const [value, name] of levels) level(chart, y, value, name);
+    for (const s of shown) {
+      for (const i of lonely(s.y, keep)) {
+        const place = { cx: x(s.x[i]), cy: y(s.y[i]), r: 2.5 };
+        svg(chart, "circle", { class: "lone", ...place, fill: s.style.colour });
+      }
+    }
+    drawLevels(chart, y, levels);
     const marks = svg(chart, "g", {});
     hover(chart, (at) => {
       marks.replaceChildren();

@@ -286,8 +286,10 @@
   byId("title").textContent = data.title;
   const finished = data.runs.filter((run) => run.state === "finished").length;
   const versions = [...new Set(data.runs.map((run) => run.version))].join(", ");
+  const counted = (number, thing) => `${number} ${thing}${number === 1 ? "" : "s"}`;
   byId("counts").textContent =
-    `${data.runs.length} runs, ${finished} finished · ${data.skipped.length} folders left out` +
+    `${counted(data.runs.length, "run")}, ${finished} finished · ` +
+    `${counted(data.skipped.length, "folder")} left out` +
     (versions ? ` · shapo ${versions}` : "");
   for (const env of [...new Set(data.groups.map((group) => group.env))]) {
     const option = html(byId("env"), "option", "", env);
