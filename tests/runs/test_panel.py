@@ -165,12 +165,6 @@ def test_who_is_told_twice_to_leave_puts_the_terminal_back(number, code):
     os.close(theirs)
 
 
-def test_where_nobody_looks_nothing_to_draw_with_is_loaded():
-    """Every run of a sweep is a process of its own, and starts as one."""
-    program = "import sys, shapo.training; assert 'rich' not in sys.modules"
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
 def test_sparkline_and_time():
     assert (
         sparkline([0.0, 1.0, 2.0]) == "▁▅█"
