@@ -53,6 +53,12 @@ def test_a_full_disk_leaves_the_old_file_and_names_it(tmp_path, write):
     assert sorted(os.listdir(tmp_path)) == ["page.png", "runs"]
 
 
+def test_a_folder_that_is_missing_is_said_of_the_file_that_was_asked_for(tmp_path):
+    with pytest.raises(FileNotFoundError) as error:
+        write_atomically(tmp_path / "nowhere" / "page.html", b"x")
+    assert error.value.filename == str(tmp_path / "nowhere" / "page.html")
+
+
 def test_a_run_that_a_full_disk_kept_from_beginning_can_begin_later(tmp_path):
     for folder in (tmp_path, tmp_path / "new"):
         with files_no_longer_than(1), pytest.raises(OSError) as error:

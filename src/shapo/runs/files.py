@@ -65,11 +65,12 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def named_errors(path: Path) -> Iterator[None]:
-    """Have an OSError that names no file (a full disk) name this one."""
+    """Have an OSError that names no file (a full disk), or a temporary one that nobody has heard of, name this one."""
     try:
         yield
     except OSError as error:
-        error.filename = error.filename or str(path)
+        if error.filename in (None, str(temporary_name(path))):
+            error.filename = str(path)
         raise
 
 
