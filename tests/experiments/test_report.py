@@ -138,6 +138,10 @@ def test_a_phone_and_a_long_name_fit(browser, tmp_path):
         assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
         chart = browser.find_element(By.CSS_SELECTOR, "#learning figure")
         assert chart.size["width"] > 340
+        names = browser.find_elements(By.CSS_SELECTOR, "#runs td.name")
+        cut = "return arguments[0].scrollWidth > arguments[0].clientWidth"
+        assert names and not any(browser.execute_script(cut, each) for each in names)
+        assert max(each.size["width"] for each in names) < 160
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     browser.get((tmp_path / "page.html").as_uri())
