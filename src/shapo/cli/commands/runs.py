@@ -1,6 +1,7 @@
 """`shapo runs`: what runs there are."""
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,5 +62,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _words(line: "Line") -> tuple[str, ...]:
-    numbers = f"{line.steps:,}", f"{line.reward:.2f}", f"{line.cost:.2f}"
-    return printable(line.folder), *numbers, " ".join(printable(line.state).split())
+    reached = ("–" if math.isnan(value) else f"{value:.2f}" for value in (line.reward, line.cost))
+    return (
+        printable(line.folder),
+        f"{line.steps:,}",
+        *reached,
+        " ".join(printable(line.state).split()),
+    )
