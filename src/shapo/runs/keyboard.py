@@ -5,8 +5,9 @@ import os
 import sys
 import termios
 from collections.abc import Iterator
+from typing import Any
 
-_found: dict[int, list[object]] = {}
+_found: dict[int, list[Any]] = {}
 """How each terminal was before it was changed, by its file descriptor."""
 
 
