@@ -80,6 +80,14 @@ def test_shapo_runs_lists_what_is_in_an_archive(given, runs, tmp_path, capsys):
     assert said == "2 runs sound"
 
 
+def test_steps_that_were_rounded_down_are_no_sign_of_an_unfinished_run(tmp_path, capsys):
+    odd = EXPERIMENT.replace(num_envs=1, steps_per_env=12_345_674, steps=12_345_674)
+    write_archive([read_runs(write_run(tmp_path / "odd", odd)).runs[0]], tmp_path / "odd.runs.gz")
+    cli.dispatch(["runs", str(tmp_path / "odd.runs.gz")])
+    line = capsys.readouterr().out.splitlines()[1].split()
+    assert line[1] == "12,345,670" and line[4:] == ["finished"]
+
+
 @pytest.mark.parametrize("content", [b"no gzip", None])
 def test_shapo_runs_names_an_archive_that_cannot_be_read(content, runs, tmp_path, capsys):
     path = tmp_path / "bad.runs.gz"

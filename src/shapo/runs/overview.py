@@ -12,7 +12,6 @@ from typing import NamedTuple
 from shapo.runs import policies
 from shapo.runs.archives import is_archive, read_archive
 from shapo.runs.folder import Run
-from shapo.runs.history import History
 from shapo.runs.integrity import CONFIG, check, is_sealed
 from shapo.words import BadInput
 
@@ -70,7 +69,7 @@ def _problems(place: Path) -> list[str]:
 
 def _lines(place: Path) -> list[Line]:
     try:
-        return [_line(run, run.history) for run in _runs(place)]
+        return [_line(run) for run in _runs(place)]
     except (ValueError, OSError) as error:
         return [Line(place, f"unreadable: {error}", 0, float("nan"), float("nan"))]
 
@@ -79,13 +78,15 @@ def _runs(place: Path) -> list[Run]:
     return [Run.open(place)] if place.is_dir() else read_archive(place)
 
 
-def _line(run: Run, history: History) -> Line:
+def _line(run: Run) -> Line:
+    history = run.history
     steps, reached = history.steps, map(history.last, ("reward/episode", "cost/episode"))
     return Line(run.folder, _state(run, steps), steps, *reached)
 
 
 def _state(run: Run, steps: float) -> str:
-    if is_sealed(run.folder) or steps >= run.experiment.steps:
+    archived = run.moment is not None  # which only what is finished is; its steps may be rounded
+    if archived or is_sealed(run.folder) or steps >= run.experiment.steps:
         return "finished"
     if run.failure:
         return f"failed: {run.failure}"
