@@ -150,6 +150,8 @@ def cut(words: list[str]) -> list[str]:
     match words:
         case ["train", *_]:
             return [*small, "--steps", "2000", "--ppo-epochs", "1"]
+        case ["compare", first, *_] if not first.startswith("-"):
+            return []  # of runs that are there
         case ["compare", *_]:
             return [*small, "--steps", "2000", "--ppo-epochs", "1", "--seeds", "1"]
         case ["bench", "train", *_]:
