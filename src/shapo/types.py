@@ -21,7 +21,7 @@ class Batch(NamedTuple):
     next_obs: NDArray[np.float32]
     """[T, N, O] where each step led: the old episode's last observation where one ended."""
     action: NDArray[np.float32]
-    """[T, N, A]"""
+    """[T, N, A]; a choice is one number, counted from 0."""
     reward: NDArray[np.float32]
     """[T, N]"""
     cost: NDArray[np.float32]

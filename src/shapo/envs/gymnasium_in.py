@@ -219,14 +219,8 @@ class FromGymnasium:
         if self._cost_function is not None:
             return self._cost_function(obs, action, info)
         if "cost" not in info:
-            raise NoCost(f"{self.id}: {self._complaint()}")
-        return info["cost"]
-
-    def _complaint(self) -> str:
-        remedy = "cost=function(obs, action, info) to shapo.envs.make"
-        if self._discrete:  # the greater obstacle: most who come here want to train
-            return (
-                "its actions are discrete, and training needs a Box of real numbers; "
-                f"to step it all the same, return info['cost'] from step(), or pass {remedy}"
+            raise NoCost(
+                f"{self.id}: step() returned no info['cost']; return one, or pass "
+                "cost=function(obs, action, info) to shapo.envs.make"
             )
-        return f"step() returned no info['cost']; return one, or pass {remedy}"
+        return info["cost"]
