@@ -32,8 +32,8 @@ def policy(seed=0, hidden=(6,)):
     return Policy(network(seed, (OBS, *hidden, ACT)), jnp.array([-0.3, 0.2]))
 
 
-def chooser(seed=0, hidden=(6,), choices=CHOICES):
-    return Policy(network(seed, (OBS, *hidden, choices)), None)
+def chooser(seed=0, hidden=(6,)):
+    return Policy(network(seed, (OBS, *hidden, CHOICES)), None)
 
 
 def samples(params, seed=1, costs=1, rows=ROWS):

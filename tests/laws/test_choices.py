@@ -34,14 +34,12 @@ ONE_DIMENSION = EXPERIMENT.replace(
 )
 NET = oracle.Chooser(OBS, 6, CHOICES)
 SHAPO = oracle.Rule(NET, radius=RADIUS, damping=DAMPING)
-STEEPEST, CLIPPED = (
-    [name for name in family if BECOMES.get(name, [name])[0] == base and name not in own]
-    for base, family, own in (
-        ("trpo", names.TRUST_REGION, ("cpo", "cpo-as-released", "pcpo")),
-        ("ppo", names.EPOCHS, ("p3o", "cup")),
-    )
-)
-"""Algorithms that share a compiled step with TRPO or with PPO; each other one is a program to compile, and slow."""
+QUICK = [
+    name
+    for name in names.EPOCHS
+    if BECOMES.get(name, [name])[0] == "ppo" and name not in ("p3o", "cup")
+]
+"""Algorithms that share a compiled step with PPO; each other one is a program to compile, which takes its time."""
 
 pytestmark = pytest.mark.xdist_group("choices")
 
@@ -53,10 +51,9 @@ def exactly(params, obs, damping, right):
     return found.x, metric.apply(found.x)
 
 
-@pytest.mark.parametrize("choices", [2, 5])
-def test_solves_and_products_are_those_with_the_covariance_of_the_score(choices):
-    params = chooser(hidden=(6, 5), choices=choices)
-    seen, net = chosen(params, rows=30), oracle.Chooser(OBS, 6, 5, choices)
+def test_solves_and_products_are_those_with_the_covariance_of_the_score():
+    params = chooser(hidden=(6, 5))
+    seen, net = chosen(params, rows=30), oracle.Chooser(OBS, 6, 5, CHOICES)
     theta, unravel = np.asarray(flat(params), float), jax.flatten_util.ravel_pytree(params)[1]
     right = np.random.default_rng(0).normal(size=theta.size)
     for damping in (1e-3, 0.2):
@@ -73,6 +70,7 @@ def run(name, rule, **situation):
     return update_with(recipes.algorithm(experiment, 1), params=params, rows=rows, **situation)
 
 
+@pytest.mark.slow
 def test_trpo_with_shapo_goes_where_dense_algebra_goes():
     assert ROWS * CHOICES <= MOST_OUTPUTS  # so nothing is left to the tolerance of a solver
     moved, _, metrics = run("trpo", "shapo")
@@ -104,8 +102,8 @@ def test_ppo_with_shapo_goes_where_it_goes_by_hand():
 
 
 def every_case(which, rules=typing.get_args(GradientRule)):
-    """(name, rule); slow unless it shares its program with the two above."""
-    quick = lambda name, rule: rule == "shapo" and name in (*STEEPEST, *CLIPPED)
+    """(name, rule); slow unless it shares its program with the one above."""
+    quick = lambda name, rule: rule == "shapo" and name in QUICK
     return pytest.mark.parametrize(
         ("name", "rule"),
         [
