@@ -150,7 +150,10 @@ class FromGymnasium:
 
     def render(self, index: int = 0, width: int = 480, height: int = 480) -> NDArray[np.uint8]:
         """The environment's own picture, in the size it draws."""
-        frame = self._envs[index].render()
+        try:
+            frame = self._envs[index].render()
+        except gymnasium.error.DependencyNotInstalled as error:
+            raise BadInput(f"{self.id} cannot be drawn: {error}") from None
         if not isinstance(frame, np.ndarray):
             raise BadInput(f"{self.id}: make it with render_mode='rgb_array' to draw it")
         return frame
