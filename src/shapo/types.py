@@ -85,6 +85,15 @@ def check(batch: Batch) -> None:
         )
 
 
+def check_choices(batch: Batch, choices: int) -> None:
+    """Raise ValueError unless every action of `batch` is the number of one of so many choices, counted from 0."""
+    wrong = ~np.isin(batch.action, np.arange(choices))
+    if wrong.any():
+        raise ValueError(
+            f"batch.action has {batch.action[wrong][0]:g}; choices are numbered from 0 to {choices - 1}"
+        )
+
+
 def check_sizes(
     batch: Batch, episode_cost: Sequence[float], observation: int, action: int, costs: int
 ) -> None:

@@ -35,7 +35,7 @@ from shapo.rules import networks
 from shapo.rules.critics import Critic, Critics
 from shapo.rules.gradients import Metrics
 from shapo.rules.networks import Layer, Mlp, Policy
-from shapo.types import Batch, Progress, check, check_sizes
+from shapo.types import Batch, Progress, check, check_choices, check_sizes
 
 
 class TrainState(NamedTuple):
@@ -164,6 +164,8 @@ class Learner:
         """Update the policy and the statistics; what remains to be done is to fit the critics."""
         check(batch)
         check_sizes(batch, episode_cost, self.observation_size, self.action_size, self.costs)
+        if self.choices is not None:
+            check_choices(batch, self.choices)
         known = state.statistics if state.statistics.count else statistics_of(batch.obs)
         mean, scale = frozen(known)
         iteration = int(state.iteration)
