@@ -14,11 +14,8 @@ import pytest
 from test_resume import same_files
 
 STEPS = 40_000  # two iterations of 20,000 rows: what the first taught decides the second
-
-
-pytestmark = pytest.mark.xdist_group(
-    "determinism"
-)  # one process makes the run that all are compared with
+# One process makes the run that all are compared with.
+pytestmark = pytest.mark.xdist_group("determinism")
 CHOICES = ["--gradient", "shapo", "--env", "SafetyPointGoal1-v0", "--seed", "5"]
 
 
@@ -48,23 +45,9 @@ def usual(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(
-    ("threads", "workers", "cores"),
-    [
-        pytest.param(
-            *case, marks=() if case == (4, 3, 2) else pytest.mark.slow
-        )
-        for case in [(4, 3, 2), *itertools.product((1, 2, 4), (1, 2, 4), (1, 2))]
-    ],
-)  # fmt: skip
-def test_threads_workers_and_cores_do_not_decide_a_bit(usual, tmp_path, threads, workers, cores):
-    assert begun(tmp_path / "run", workers, threads, cores).wait() == 0
-    same_files(tmp_path / "run", usual)
-
-
-def test_nor_does_going_on_with_less_than_one_began(usual, tmp_path):
+def test_begun_and_killed_on_some_threads_and_ended_on_others_is_the_same_run(usual, tmp_path):
     folder = tmp_path / "run"
-    process = begun(folder)
+    process = begun(folder, workers=3, threads=4)
     while not (folder / "checkpoints" / "000000.safetensors").exists():
         assert process.poll() is None
         time.sleep(0.05)
@@ -72,3 +55,12 @@ def test_nor_does_going_on_with_less_than_one_began(usual, tmp_path):
     process.wait()
     assert shapo("--resume", str(folder), threads=1, cores=1).wait() == 0
     same_files(folder, usual)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("threads", "workers", "cores"), itertools.product((1, 2, 4), (1, 2, 4), (1, 2))
+)
+def test_threads_workers_and_cores_do_not_decide_a_bit(usual, tmp_path, threads, workers, cores):
+    assert begun(tmp_path / "run", workers, threads, cores).wait() == 0
+    same_files(tmp_path / "run", usual)

@@ -1,5 +1,7 @@
 """Every recipe, with and without SHAPO, finds the known optimum of a small constrained problem."""
 
+import itertools
+
 import numpy as np
 import pytest
 from probes import BEST_WITHIN_LIMIT, COST_LIMIT, LENGTH, Line, collect, play
@@ -8,10 +10,25 @@ from shapo.experiment import Experiment
 from shapo.learning.learner import Learner
 
 ITERATIONS = 150
-CONSTRAINED = ["trpo-lagrangian", "trpo-pid", "crpo", "cpo", "ppo-lagrangian"]
-LATER = ["pcpo", "rcpo", "ppo-pid", "ipo", "p3o", "focops", "cup"]
-"""Compositions of the same rules, and a few rules more: the slow tests train them."""
-UNCONSTRAINED = ["trpo", "ppo", pytest.param("npg", marks=pytest.mark.slow)]
+CONSTRAINED = [
+    "trpo-lagrangian", "trpo-pid", "crpo", "cpo", "ppo-lagrangian", "pcpo", "rcpo", "ppo-pid", "ipo", "p3o", "focops",
+    "cup",
+]  # fmt: skip
+UNCONSTRAINED = ["trpo", "ppo", "npg"]
+AT_EVERY_PUSH = {
+    ("trpo-pid", "shapo"), ("crpo", "plain"), ("cpo", "shapo"), ("ppo-lagrangian", "plain"), ("trpo", "shapo"),
+}  # fmt: skip
+"""Each of the ways to climb and to step once; laws and oracles know all of them, and the slow tests train them."""
+
+
+def every_case(algos):
+    return pytest.mark.parametrize(
+        ("algo", "gradient"),
+        [
+            pytest.param(*case, marks=() if case in AT_EVERY_PUSH else pytest.mark.slow)
+            for case in itertools.product(algos, ("plain", "shapo"))
+        ],
+    )
 
 
 def train(algo, gradient, seed=0, **choices):
@@ -50,10 +67,7 @@ def train(algo, gradient, seed=0, **choices):
     return np.mean(returns[half:]), np.mean(costs[half:])
 
 
-@pytest.mark.parametrize("gradient", ["plain", "shapo"])
-@pytest.mark.parametrize(
-    "algo", [*CONSTRAINED, *(pytest.param(algo, marks=pytest.mark.slow) for algo in LATER)]
-)
+@every_case(CONSTRAINED)
 def test_reaches_the_constrained_optimum_and_settles_on_the_limit(algo, gradient):
     """Within the limit nothing earns more than −20; the rest is exploration noise that has not died out."""
     episode_return, episode_cost = train(algo, gradient)
@@ -69,8 +83,7 @@ def test_a_projection_to_similar_parameters_settles_on_the_limit_too(gradient):
     assert BEST_WITHIN_LIMIT - 4 < episode_return < BEST_WITHIN_LIMIT + 4
 
 
-@pytest.mark.parametrize("gradient", ["plain", "shapo"])
-@pytest.mark.parametrize("algo", UNCONSTRAINED)
+@every_case(UNCONSTRAINED)
 def test_reaches_the_optimum_without_a_constraint(algo, gradient):
     episode_return, episode_cost = train(algo, gradient)
     assert episode_return > -2

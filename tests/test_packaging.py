@@ -117,3 +117,11 @@ def test_the_wheel_is_whole_and_runs_by_itself(tmp_path):
     }
     program = "import sys; sys.path.insert(0, sys.argv[1]); import shapo; print(shapo.__file__)"
     assert str(wheel) in run("-c", program, str(wheel), cwd=tmp_path)
+
+
+@pytest.mark.xdist_group("packaging")
+def test_tests_of_a_group_share_a_process(request):
+    """pytest-xdist tells them by their names' ends; a pytest that it does not know would do all set-up twice."""
+    if not getattr(request.config.option, "loadgroup", False):
+        pytest.skip("there is only one process")
+    assert request.node.nodeid.endswith("@packaging")

@@ -1,16 +1,17 @@
 """Fitting the value functions: one network for the reward and one for each cost, all by the same rule."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 from jax import Array
+from jax.flatten_util import ravel_pytree
 from numpy.typing import NDArray
 
 from shapo.rules import networks
@@ -84,30 +85,32 @@ class Critics:
         """The same for a single critic, with minibatches as in `orders`."""
         optimizer = clipped_adam(self.max_norm)
         rate = now(self.rate, progress)
+        # As one vector, as in `Epochs`: on six small arrays, everything but the network would be six small operations.
+        start, network = ravel_pytree(critic.params)
 
-        def minibatch(critic: Critic, rows: Array) -> tuple[Critic, Array]:
-            x, y = obs[rows], target[rows]
+        def minibatch(carry: tuple[Array, Any], seen: tuple[Array, Array]) -> Any:
+            (vector, memory), (x, y) = carry, seen
 
-            def loss(params: Mlp) -> Array:
-                return jnp.mean((networks.value(params, x) - y) ** 2) + self.decay * dot(
-                    params, params
-                )
+            def loss(vector: Array) -> Array:
+                error = networks.value(network(vector), x) - y
+                return jnp.mean(error**2) + self.decay * dot(vector, vector)
 
-            behaviour = value_behaviour(x)
-            metric = fisher(behaviour, critic.params, damping=0.1, iterations=10, tolerance=0.05)
-            slope = self.gradient(loss, critic.params, metric, behaviour, progress)
-            updates, memory = optimizer.update(slope.grads, critic.optimizer)
-            return Critic(add(critic.params, updates, -rate), memory), slope.value
+            behaviour = value_behaviour(x, network)
+            metric = fisher(behaviour, vector, damping=0.1, iterations=10, tolerance=0.05)
+            slope = self.gradient(loss, vector, metric, behaviour, progress)
+            updates, memory = optimizer.update(slope.grads, memory)
+            return (add(vector, updates, -rate), memory), slope.value
 
-        def epoch(critic: Critic, order: Array) -> tuple[Critic, Array]:
-            return jax.lax.scan(minibatch, critic, order)
+        def epoch(carry: tuple[Array, Any], order: Array) -> Any:
+            # All of them at once: to gather the rows of each minibatch in its turn takes longer.
+            return jax.lax.scan(minibatch, carry, (obs[order], target[order]))
 
-        critic, losses = jax.lax.scan(epoch, critic, orders)
-        return critic, losses[-1].mean()
+        (vector, memory), losses = jax.lax.scan(epoch, (start, critic.optimizer), orders)
+        return Critic(network(vector), memory), losses[-1].mean()
 
 
-def value_behaviour(obs: Array) -> Behaviour:
-    """What a critic says of these states; two of them differ by half the mean squared difference."""
+def value_behaviour(obs: Array, critic: Callable[[Array], Mlp]) -> Behaviour:
+    """What the critic of a vector says of these states; two differ by half the mean squared difference."""
     return Behaviour(
-        lambda params: networks.value(params, obs), lambda v, w: jnp.mean((v - w) ** 2) / 2
+        lambda vector: networks.value(critic(vector), obs), lambda v, w: jnp.mean((v - w) ** 2) / 2
     )
