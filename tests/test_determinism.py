@@ -59,7 +59,7 @@ def test_begun_and_killed_on_some_threads_and_ended_on_others_is_the_same_run(us
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("threads", "workers", "cores"), itertools.product((1, 2, 4), (1, 2, 4), (1, 2))
+    ("threads", "workers", "cores"), [*itertools.product((1, 2, 4), (1, 2, 4), (1, 2))]
 )
 def test_threads_workers_and_cores_do_not_decide_a_bit(usual, tmp_path, threads, workers, cores):
     assert begun(tmp_path / "run", workers, threads, cores).wait() == 0

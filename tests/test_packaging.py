@@ -119,6 +119,12 @@ def test_the_wheel_is_whole_and_runs_by_itself(tmp_path):
     assert str(wheel) in run("-c", program, str(wheel), cwd=tmp_path)
 
 
+def test_a_training_loads_nothing_that_it_does_not_need():
+    """Each of these takes up to a second, and every run of a sweep is a process of its own."""
+    program = "import sys, shapo.training, shapo.learning.learner; print(*sys.modules)"
+    assert not {"rich", "scipy.stats", "matplotlib", "mujoco"} & {*run("-c", program).split()}
+
+
 @pytest.mark.xdist_group("packaging")
 def test_tests_of_a_group_share_a_process(request):
     """pytest-xdist tells them by their names' ends; a pytest that it does not know would do all set-up twice."""

@@ -115,12 +115,6 @@ def test_ctrl_c_leaves_no_mark_in_the_panel():
     os.close(ours)
 
 
-def test_where_nobody_looks_nothing_to_draw_with_is_loaded():
-    """Every run of a sweep is a process of its own, and starts as one."""
-    program = "import sys, shapo.training; assert 'rich' not in sys.modules"
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
 def test_sparkline_and_time():
     assert (
         sparkline([0.0, 1.0, 2.0]) == "▁▅█"

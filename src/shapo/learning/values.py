@@ -7,11 +7,11 @@ each is fitted to, and what of them the advantages see; it knows nothing of grad
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import NamedTuple, Protocol
 
 import jax.numpy as jnp
 from jax import Array
-from scipy.stats import norm
 
 from shapo.learning.advantages import gae
 from shapo.rules import networks
@@ -158,7 +158,10 @@ class Wcpg:
     @property
     def deviations(self) -> float:
         """By how many standard deviations the worst share's mean is worse than the mean."""
-        return float(norm.pdf(norm.ppf(self.alpha)) / self.alpha)
+        if self.alpha == 1:
+            return 0.0
+        normal = NormalDist()
+        return normal.pdf(normal.inv_cdf(self.alpha)) / self.alpha
 
     def judge(self, critics: Sequence[Mlp], path: Trajectory, worse: float) -> Judged:
         """Advantages of V_α, targets of V and of its variance."""
