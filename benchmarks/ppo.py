@@ -42,18 +42,18 @@ def package(source: Path, *names: str):
 
 def updates(source: Path, epochs: int, actions: int):
     """(gradient rule, compiled update of one batch, what it takes), as the shapo in `source` has it."""
-    algorithms, gradients, networks, gaussian, surrogates, steps, types = package(
-        source, "algorithms", "rules.gradients", "rules.networks", "rules.gaussian", "rules.surrogates",
-        "rules.steps", "types",
+    algorithms, gradients, networks, surrogates, steps, types = package(
+        source, "algorithms", "rules.gradients", "rules.networks", "rules.surrogates", "rules.steps", "types",
     )  # fmt: skip
     rng = np.random.default_rng(0)
     params = networks.init_policy(jax.random.PRNGKey(0), OBS, HIDDEN, actions)
     obs = rng.normal(size=(ROWS, OBS)).astype(np.float32)
     pi = networks.act(params, obs)
-    action = pi.mean + rng.normal(size=(ROWS, actions)).astype(np.float32)
+    noise = rng.normal(size=(ROWS, actions)).astype(np.float32)
+    action, log_prob = pi.mean + noise, -(noise**2 + np.log(2 * np.pi)).sum(1) / 2
     advantage = np.asarray(action[:, 0] * obs[:, 0] + rng.normal(size=ROWS), np.float32)
     arrays = {
-        "obs": obs, "action": action, "log_prob": gaussian.log_prob(pi, action), "reward_advantage": advantage,
+        "obs": obs, "action": action, "log_prob": log_prob.astype(np.float32), "reward_advantage": advantage,
         "cost_advantage": advantage[:, None], "side": np.ones_like(advantage),
     }  # fmt: skip
     samples = surrogates.Samples(

@@ -19,8 +19,8 @@ from rich.table import Table
 from shapo import envs, load
 from shapo.learning.advantages import gae, standardise
 from shapo.learning.normalization import normalize
-from shapo.rollout.acting import Actor
-from shapo.rules import gaussian, networks
+from shapo.rollout.actions import ActionScale
+from shapo.rules import networks
 from shapo.rules.networks import Layer
 from shapo.rules.steps import FisherSolver
 from shapo.rules.surrogates import Samples, surrogate
@@ -33,13 +33,14 @@ def batch(run: str) -> tuple[networks.Policy, Samples]:
     """One batch of a run's policy, with returns to go for advantages."""
     policy = load(run)
     env, rng = envs.make(policy.env, ENVS, seed=1_000_000), np.random.default_rng(0)
-    actor: Actor = policy.actor
+    actor, scale = policy.actor, policy.actions
+    assert isinstance(scale, ActionScale)  # only such policies have a deviation
     obs, rows = env.reset(1_000_000), []
     for _ in range(STEPS):
         mean = policy.act(obs)
-        action = mean + policy.scale.factor * np.exp(actor.log_std) * rng.normal(size=mean.shape)
+        action = mean + scale.factor * np.exp(actor.log_std) * rng.normal(size=mean.shape)
         step = env.step(action)
-        said = (action - policy.scale.offset) / policy.scale.factor
+        said = (action - scale.offset) / scale.factor
         rows.append((obs, said, step.reward, step.terminated, step.truncated))
         obs = step.obs
     seen, action, reward, terminated, truncated = map(np.stack, zip(*rows, strict=True))
@@ -51,7 +52,7 @@ def batch(run: str) -> tuple[networks.Policy, Samples]:
         jnp.asarray(actor.log_std),
     )
     x = normalize(flat(seen), actor.mean, actor.scale)
-    log_prob = gaussian.log_prob(networks.act(params, x), flat(action))
+    log_prob = networks.act(params, x).log_prob(flat(action))
     advantage = standardise(flat(returns)[:, 0])
     return params, Samples(
         x, flat(action), log_prob, advantage, advantage[:, None], jnp.ones_like(advantage)

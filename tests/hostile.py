@@ -13,7 +13,7 @@ from test_acting import make_actor
 
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
-from shapo.rollout.acting import ActionScale
+from shapo.rollout.actions import ActionScale
 from shapo.runs import files, policies
 from shapo.runs.folder import Run
 from shapo.runs.policies import Policy

@@ -13,7 +13,7 @@ from shapo.envs.saute import Budget
 from shapo.envs.simmer import SimmeringBudget
 from shapo.evaluate import LAST_SEED, SEEDS, STRIDE, evaluate, first_seed, task_of
 from shapo.experiment.describing import name_of
-from shapo.rollout.acting import ActionScale
+from shapo.rollout.actions import ActionScale
 from shapo.rollout.worker import SEEDS as TRAINING_SEEDS
 from shapo.runs.folder import Run
 from shapo.runs.policies import Policy

@@ -87,3 +87,53 @@ class Slow(Toy):
     def step(self, action):
         time.sleep(0.004)
         return super().step(action)
+
+
+class Crossing:
+    """A road to cross or not, in light (1) or in the dark (−1), each as often: the answer is known.
+
+    One may wait for nothing, dash, which pays 2 in the light and 1 in the dark and costs 1, or fall, which pays −1. An
+    episode has 20 steps, so to dash always pays 30 and costs 20; to dash in the light alone, 20 and 10, and within that
+    limit nothing pays more.
+    """
+
+    id, num_costs, horizon = "Crossing", 1, 20
+    observation_space = gymnasium.spaces.Box(-1.0, 1.0, (2,))
+    action_space = gymnasium.spaces.Discrete(3, start=1)
+    WAIT, DASH, FALL = 1, 2, 3
+
+    def __init__(self, num_envs):
+        self.num_envs = num_envs
+
+    def reset(self, seed=0):
+        self.seed = seed + np.arange(self.num_envs)
+        self.time = np.zeros(self.num_envs, np.int64)
+        return self._observe()
+
+    def step(self, action):
+        assert action.dtype == np.int64 and action.shape == (self.num_envs,)
+        assert all(map(self.action_space.contains, action))
+        light, dashed = self._observe()[:, 0] > 0, action == self.DASH
+        reward = np.where(dashed, np.where(light, 2.0, 1.0), 0.0) - (action == self.FALL)
+        self.time = self.time + 1
+        obs, late = self._observe(), self.time % self.horizon == 0
+        return Step(obs, reward, 1.0 * dashed, np.zeros(self.num_envs, bool), late, obs)
+
+    def get_state(self):
+        return {"seed": self.seed.copy(), "time": self.time.copy()}
+
+    def set_state(self, state):
+        vars(self).update({k: v.copy() for k, v in state.items()})
+        return self._observe()
+
+    def render(self, index=0, width=480, height=480):
+        return np.zeros((height, width, 3), np.uint8)
+
+    def close(self):
+        pass
+
+    def _observe(self):
+        """By a hash of seed and time, so that there is nothing else to remember."""
+        mixed = (self.seed * 2654435761 + self.time * 40503 + 12345) % 2**32
+        light = np.where((mixed * 2246822519 % 2**32 >> 16) & 1, 1.0, -1.0)
+        return np.stack([light, np.ones(self.num_envs)], axis=1)

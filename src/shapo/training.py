@@ -164,14 +164,16 @@ def _iterate(
 
     compiling.prepare()
     experiment = run.experiment
-    algorithm = algorithm or recipes.algorithm(experiment, rollout.bare.action)
+    algorithm = algorithm or recipes.algorithm(experiment, rollout.bare.actions.size)
     wrapper = name_of(algorithm.environment) if algorithm.environment else ""
     if algorithm.environment:
         rollout.wrap(algorithm.environment)
     spec = rollout.spec
     for note in spec.notes:
         warnings.warn(note, stacklevel=3)
-    learner = Learner.build(experiment, spec.observation, spec.action, spec.costs, algorithm)
+    learner = Learner.build(
+        experiment, spec.observation, spec.actions.size, spec.costs, algorithm, spec.actions.choices
+    )
     ledger = Ledger(experiment)
     if checkpoint:
         first, elapsed = checkpoint.iteration + 1, float(checkpoint.facts["seconds"])
@@ -216,7 +218,7 @@ def _iterate(
                     **_prefixed("rollout", experience.state),
                 },
                 {"seconds": repr(clock.elapsed)},
-                Policy(actor, spec.scale, spec.env, wrapper),
+                Policy(actor, spec.actions, spec.env, wrapper),
             )
             for watch in watches:
                 watch(row)

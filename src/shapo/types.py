@@ -21,7 +21,7 @@ class Batch(NamedTuple):
     next_obs: NDArray[np.float32]
     """[T, N, O] where each step led: the old episode's last observation where one ended."""
     action: NDArray[np.float32]
-    """[T, N, A]"""
+    """[T, N, A]; a choice is one number, counted from 0."""
     reward: NDArray[np.float32]
     """[T, N]"""
     cost: NDArray[np.float32]
@@ -82,6 +82,15 @@ def check(batch: Batch) -> None:
     if batch.obs.shape != batch.next_obs.shape:
         raise ValueError(
             f"batch.next_obs has shape {batch.next_obs.shape}, batch.obs {batch.obs.shape}"
+        )
+
+
+def check_choices(batch: Batch, choices: int) -> None:
+    """Raise ValueError unless every action of `batch` is the number of one of so many choices, counted from 0."""
+    wrong = ~np.isin(batch.action, np.arange(choices))
+    if wrong.any():
+        raise ValueError(
+            f"batch.action has {batch.action[wrong][0]:g}; choices are numbered from 0 to {choices - 1}"
         )
 
 

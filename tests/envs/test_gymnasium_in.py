@@ -190,14 +190,9 @@ def test_observations_and_actions_of_any_shape_become_vectors():
     np.testing.assert_array_equal(step.obs, [[0, 0, 1, 0.25, 1.0]])
 
 
-@pytest.mark.parametrize(
-    ("id", "why"),
-    [
-        ("Pendulum-v1", r"step\(\) returned no info\['cost'\].*cost=function"),
-        ("CartPole-v1", r"its actions are discrete.*info\['cost'\].*cost=function"),
-    ],
-)
-def test_no_cost_is_an_error_that_says_what_to_do(id, why):
+@pytest.mark.parametrize("id", ["Pendulum-v1", "CartPole-v1"])
+def test_no_cost_is_an_error_that_says_what_to_do(id):
+    why = r"step\(\) returned no info\['cost'\].*cost=function"
     with pytest.raises(envs.NoCost, match=f"^{id}: {why}") as error:
         envs.make(id, 2)
     assert "\n" not in str(error.value)

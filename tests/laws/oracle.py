@@ -116,6 +116,43 @@ class Mlp:
         return total
 
 
+class Chooser(Mlp):
+    """The same network with a categorical distribution: its outputs are logits, and θ ends with the last layer."""
+
+    def layers(self, theta):
+        return super().layers(np.concatenate([theta, np.zeros(self.actions)]))
+
+    def backward(self, theta, given, pull):
+        return super().backward(theta, given, pull)[:, : -self.actions]
+
+    def log_probs(self, theta, obs):
+        logits, given = self.forward(theta, obs)
+        return logits - np.log(np.exp(logits).sum(1, keepdims=True)), given
+
+    def log_prob(self, theta, data):
+        """The chosen ones', and their slopes by the logits."""
+        log_probs, given = self.log_probs(theta, data.obs)
+        chosen = np.eye(self.actions)[data.action[:, 0].astype(int)]
+        return (chosen * log_probs).sum(1), chosen - np.exp(log_probs), given
+
+    def weighted(self, theta, data, slope):
+        _, score, given = self.log_prob(theta, data)
+        return self.backward(theta, given, slope[:, None] * score).sum(0)
+
+    def kl(self, theta, other, obs):
+        p, q = (self.log_probs(x, obs)[0] for x in (theta, other))
+        return (np.exp(p) * (p - q)).sum(1).mean()
+
+    def fisher(self, theta, obs, damping):
+        """E[∇log p ∇log pᵀ], every choice weighed by its probability, and the damping."""
+        log_probs, given = self.log_probs(theta, obs)
+        p, total = np.exp(log_probs), damping * np.eye(len(theta))
+        for choice, unit in enumerate(np.eye(self.actions)):
+            rows = self.backward(theta, given, unit - p)
+            total += (p[:, choice, None] * rows).T @ rows / len(obs)
+        return total
+
+
 @dataclass(frozen=True)
 class Rule:
     """Where the slope is measured: θ itself, θ + ρg/‖g‖ (sam) or the worst policy within a KL (shapo)."""

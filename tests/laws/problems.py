@@ -18,14 +18,22 @@ from shapo.rules.surrogates import Samples
 from shapo.types import Progress
 
 OBS, ACT, ROWS = 3, 2, 120
+CHOICES = 3
 KEY = np.array([0, 3], np.uint32)
 
 
-def policy(seed=0, hidden=(6,)):
+def network(seed, sizes):
     rng = np.random.default_rng(seed)
-    sizes = (OBS, *hidden, ACT)
     layer = lambda n, m: Layer(*(jnp.asarray(rng.uniform(-1, 1, s) / n**0.5) for s in ((n, m), m)))
-    return Policy(tuple(layer(n, m) for n, m in itertools.pairwise(sizes)), jnp.array([-0.3, 0.2]))
+    return tuple(layer(n, m) for n, m in itertools.pairwise(sizes))
+
+
+def policy(seed=0, hidden=(6,)):
+    return Policy(network(seed, (OBS, *hidden, ACT)), jnp.array([-0.3, 0.2]))
+
+
+def chooser(seed=0, hidden=(6,)):
+    return Policy(network(seed, (OBS, *hidden, CHOICES)), None)
 
 
 def samples(params, seed=1, costs=1, rows=ROWS):
@@ -38,9 +46,28 @@ def samples(params, seed=1, costs=1, rows=ROWS):
     # Advantages that depend on the action, so that there is something to learn.
     reward = action[:, 0] * obs[:, 0] + 0.5 * rng.normal(size=rows)
     cost = action[:, 1:] * obs[:, 1:2] + 0.5 * rng.normal(size=(rows, costs))
+    return appraised(net, theta, obs, action, reward, cost)
+
+
+def chosen(params, seed=1, rows=ROWS):
+    """The same for a policy that chooses: the first choice pays where the first observation is high, the last costs."""
+    rng = np.random.default_rng(seed)
+    theta = np.asarray(flat(params), float)
+    net = oracle.Chooser(
+        *(len(layer.weight) for layer in params.layers), params.layers[-1].bias.size
+    )
+    obs = rng.normal(size=(rows, OBS))
+    log_probs, _ = net.log_probs(theta, obs)
+    action = np.argmax(log_probs + rng.gumbel(size=log_probs.shape), axis=1)[:, None].astype(float)
+    reward = (action[:, 0] == 0) * obs[:, 0] + 0.5 * rng.normal(size=rows)
+    cost = (action == net.actions - 1) * obs[:, 1:2] + 0.5 * rng.normal(size=(rows, 1))
+    return appraised(net, theta, obs, action, reward, cost)
+
+
+def appraised(net, theta, obs, action, reward, cost):
     log_prob = net.log_prob(theta, oracle.Data(obs, action, 0.0, 0.0, 0.0))[0]
     advantages = (reward - reward.mean()) / reward.std(), cost - cost.mean(0)
-    side = sides(rows // 10, 10).astype(float).ravel()
+    side = sides(len(obs) // 10, 10).astype(float).ravel()
     return Samples(*map(jnp.asarray, (obs, action, log_prob, *advantages, side)))
 
 

@@ -10,7 +10,7 @@ import pytest
 from problems import ACT, OBS, data, flat, policy, progress, samples
 from scipy.optimize import approx_fprime, minimize
 
-from shapo.rules.gaussian import Gaussian, divergence
+from shapo.rules.gaussian import Gaussian
 from shapo.rules.losses import Anchored, FirstOrder, Penalised
 from shapo.rules.multipliers import Barrier
 from shapo.rules.networks import Layer, Policy
@@ -178,7 +178,7 @@ def test_focops_comes_closer_to_the_best_policy_nearby(mean, log_std):
         jnp.array([np.log(variance) / 2]),
     )
     here = one_state(mean, log_std)
-    towards = lambda params: divergence(Gaussian(params.layers[0].bias, params.log_std), best)
+    towards = lambda params: Gaussian(params.layers[0].bias, params.log_std).divergence(best)
     slope = jax.jit(jax.grad(loss))
     found, expected = slope(here), jax.jit(jax.grad(towards))(here)
     for of in (lambda tree: tree.layers[0].bias, lambda tree: tree.log_std):

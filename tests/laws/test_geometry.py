@@ -6,7 +6,7 @@ import optax
 import pytest
 from problems import flat, policy, progress, samples
 
-from shapo.rules import gaussian, networks, trees
+from shapo.rules import networks, trees
 from shapo.rules.geometry import Behaviour, Guess, Metric, backtrack, euclidean, fisher, steepest
 from shapo.rules.gradients import Plain, Sam, Shapo
 from shapo.rules.steps import thinned
@@ -46,7 +46,7 @@ def test_fisher_is_the_covariance_of_the_score():
     dense = dense_fisher(behaviour, params)
 
     def score(obs, action):
-        log_prob = lambda v: gaussian.log_prob(networks.act(unravel(v), obs), action)
+        log_prob = lambda v: networks.act(unravel(v), obs).log_prob(action)
         return jax.grad(log_prob)(vector)
 
     pi = networks.act(params, rows.obs)

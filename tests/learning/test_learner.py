@@ -154,3 +154,13 @@ def test_mismatched_shapes_are_named(learner, state):
     for cost in ([np.nan], [1.0, 2.0]):
         with pytest.raises(ValueError, match="episode_cost"):
             learner.improve(state, whole, cost, 50.0)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, 3.0, 0.5])
+def test_a_choice_that_there_is_not_is_named(wrong):
+    chooser = Learner.build(EXPERIMENT, O, 1, choices=3)
+    assert chooser.actor(chooser.init(0)).log_std is None
+    numbers = np.random.default_rng(0).integers(0, 3, (T, N, 1)).astype(np.float32)
+    numbers[7, 2] = wrong
+    with pytest.raises(ValueError, match=rf"batch\.action has {wrong:g}; .* from 0 to 2"):
+        chooser.improve(chooser.init(0), batch()._replace(action=numbers), [12.0], 50.0)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from shapo.learning.normalization import CLIP
-from shapo.rollout.acting import ActionScale, Actor, Forward
+from shapo.rollout.acting import Actor, Forward
+from shapo.rollout.actions import ActionScale, Choices, actions_of
 from shapo.rules import networks
 from shapo.runs import policies
 from shapo.runs.policies import Policy
@@ -71,7 +72,8 @@ def test_forward_equals_the_learners_network():
 
 def test_actions_are_scaled_to_finite_bounds_only():
     space = gymnasium.spaces.Box(np.float32([-2.0, 0.0, -np.inf]), np.float32([2.0, 1.0, np.inf]))
-    scale = ActionScale.of(space, "Task")
+    scale = actions_of(space, "Task")
+    assert isinstance(scale, ActionScale)
     np.testing.assert_allclose(scale.apply(np.array([1.0, 1.0, 7.0])), [2.0, 1.0, 7.0])
     np.testing.assert_allclose(scale.apply(np.array([-1.0, -1.0, 0.0])), [-2.0, 0.0, 0.0])
     np.testing.assert_allclose(
@@ -79,9 +81,45 @@ def test_actions_are_scaled_to_finite_bounds_only():
     )  # not clipped
 
 
-def test_discrete_actions_are_refused_by_name():
-    with pytest.raises(ValueError, match=r"CartPole.*Discrete\(2\).*Box"):
-        ActionScale.of(gymnasium.spaces.Discrete(2), "CartPole")
+def test_choices_are_counted_as_the_environment_does():
+    choices = actions_of(gymnasium.spaces.Discrete(3, start=5), "Task")
+    assert choices == Choices(3, start=5) and choices.size == 1
+    told = choices.apply(np.float32([[0], [2]]))
+    np.testing.assert_array_equal(told, [5, 7])
+    assert told.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    "space", [gymnasium.spaces.MultiDiscrete([2, 3]), gymnasium.spaces.Box(-1, 1, (2, 2))]
+)
+def test_other_actions_are_refused_by_name(space):
+    with pytest.raises(ValueError, match=r"^Maze has .*(MultiDiscrete|Box).*Box.*or Discrete"):
+        actions_of(space, "Maze")
+
+
+class TestChoices:
+    policy = Policy(make_actor((7, 16, 4))._replace(log_std=None), Choices(4, start=-1), "Task")
+    obs = np.random.default_rng(3).normal(size=(4, 7))
+
+    def test_the_likeliest_without_chance(self):
+        likeliest = mean_action(self.policy.actor, self.obs).argmax(1) - 1
+        np.testing.assert_array_equal(self.policy.act(self.obs), likeliest)
+        one = self.policy.act(self.obs[2])
+        assert one == likeliest[2] and isinstance(one, np.int64)
+        assert gymnasium.spaces.Discrete(4, start=-1).contains(one)
+
+    def test_samples_have_the_policys_probabilities(self):
+        drawn = self.policy.act(np.repeat(self.obs[:1], 20_000, axis=0), np.random.default_rng(0))
+        odds = np.exp(mean_action(self.policy.actor, self.obs[:1])[0])
+        expected = odds / odds.sum()
+        assert expected.min() > 0.01 and expected.max() < 0.9
+        np.testing.assert_allclose(np.bincount(drawn + 1) / 20_000, expected, atol=0.01)
+
+    def test_comes_back_from_disk_unchanged(self, tmp_path):
+        self.policy.save(tmp_path / policies.FILE)
+        loaded = policies.load(tmp_path)
+        assert loaded.actions == Choices(4, -1) and loaded.actor.log_std is None
+        np.testing.assert_array_equal(loaded.act(self.obs), self.policy.act(self.obs))
 
 
 class TestPolicy:

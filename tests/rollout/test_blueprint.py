@@ -1,5 +1,6 @@
 """An environment by name, with what the names of an experiment make of it."""
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -47,3 +48,49 @@ def test_a_factory_of_yours_is_given_its_keywords_and_the_algorithm_s_wrapper():
 def test_what_cannot_be_is_said(choices, complaint):
     with pytest.raises(ValueError, match=complaint):
         Blueprint(PENDULUM.replace(**choices)).build(1, 0)
+
+
+class Lit(gymnasium.Env):
+    """Somebody's, registered, that draws if it was told so when it was made."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012
+    observation_space = action_space = gymnasium.spaces.Box(-1, 1, (1,))
+
+    def __init__(self, render_mode=None):
+        self.render_mode = render_mode
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        return np.zeros(1, np.float32), 0.0, False, False, {"cost": 0.0}
+
+    def render(self):
+        return np.full((4, 4, 3), 7, np.uint8) if self.render_mode else None
+
+
+class Unlit(Lit):
+    """Has nothing to draw with."""
+
+    def render(self):
+        raise gymnasium.error.DependencyNotInstalled("pens are not installed, buy some")
+
+
+@pytest.fixture
+def registered():
+    ids = {f"{kind.__name__}-v0": kind for kind in (Lit, Unlit)}
+    for id, kind in ids.items():
+        gymnasium.register(id, kind, max_episode_steps=5)
+    yield
+    for id in ids:
+        del gymnasium.registry[id]
+
+
+def test_gymnasium_s_own_are_told_to_draw_where_there_is_something_to_see(registered):
+    frame = Blueprint(Experiment(env="Lit-v0")).build_to_draw(0).render()
+    assert frame.shape == (4, 4, 3) and (frame == 7).all()
+    with pytest.raises(ValueError, match="Lit-v0: make it with render_mode"):
+        Blueprint(Experiment(env="Lit-v0")).build(1, 0).render()
+    with pytest.raises(ValueError, match=r"^Unlit-v0 cannot be drawn: pens are not installed"):
+        Blueprint(Experiment(env="Unlit-v0")).build_to_draw(0).render()
+    assert Blueprint(Experiment(env="toy_env:Toy")).build_to_draw(0).render().any()

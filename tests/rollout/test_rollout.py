@@ -17,6 +17,7 @@ from toy_env import Toy
 
 from shapo.experiment import Experiment
 from shapo.rollout import rollout as rollout_module
+from shapo.rollout.actions import ActionScale, Choices
 from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.collector import action_noise
 from shapo.rollout.processes import available_cores
@@ -77,20 +78,33 @@ def test_actions_follow_the_policy(two_workers):
         rows = got.batch.obs.reshape(-1, 3)
         mean = mean_action(ACTOR, rows).reshape(got.batch.action.shape)
         noise = (got.batch.action - mean) / np.exp(ACTOR.log_std)
-        np.testing.assert_allclose(noise, action_noise(3, iteration, range(5), 40, 2), atol=1e-4)
+        np.testing.assert_allclose(noise, normal(3, iteration, range(5), 40), atol=1e-4)
+
+
+REAL, ANY = ActionScale(np.zeros(2), np.ones(2)), Choices(2, 0)
+
+
+def normal(*arguments):
+    """The noise of actions whose deviation is 1."""
+    return action_noise(REAL, ACTOR._replace(log_std=np.zeros(2, np.float32)), *arguments)
+
+
+def test_choices_have_a_noise_of_their_own_with_gumbels_moments():
+    noise = action_noise(ANY, ACTOR._replace(log_std=None), 0, 0, range(50), 100)
+    assert abs(noise.mean() - np.euler_gamma) < 0.05
+    assert abs(noise.std() - np.pi / np.sqrt(6)) < 0.05
+    alone = action_noise(ANY, ACTOR, 0, 0, range(7, 9), 100)
+    np.testing.assert_array_equal(alone, noise[:, 7:9])
 
 
 def test_noise_is_normal_and_differs_everywhere():
-    noise = action_noise(0, 0, range(50), 100, 2)
+    noise = normal(0, 0, range(50), 100)
     assert abs(noise.mean()) < 0.04 and abs(noise.std() - 1) < 0.04
     streams = [
-        action_noise(s, i, range(e, e + 1), 4, 1).tobytes()
-        for s in (0, 1)
-        for i in (0, 1)
-        for e in (0, 1)
+        normal(s, i, range(e, e + 1), 4).tobytes() for s in (0, 1) for i in (0, 1) for e in (0, 1)
     ]
     assert len(set(streams)) == 8
-    np.testing.assert_array_equal(action_noise(0, 0, range(7, 9), 100, 2), noise[:, 7:9])
+    np.testing.assert_array_equal(normal(0, 0, range(7, 9), 100), noise[:, 7:9])
 
 
 def test_episodes_are_sums_of_the_batch(two_workers):

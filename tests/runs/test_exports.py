@@ -8,13 +8,14 @@ import pytest
 from test_acting import make_actor
 
 from shapo.cli import main as cli
-from shapo.rollout.acting import ActionScale
+from shapo.rollout.actions import ActionScale, Choices
 from shapo.runs import policies
 from shapo.runs.exports import to_onnx
 from shapo.runs.policies import Policy
 
 DEEP = Policy(make_actor((60, 64, 64, 2)), ActionScale(np.array([0.5, 0.0]), np.array([2.0, 0.4])), "Task")  # fmt: skip
 FLAT = Policy(make_actor((7, 3)), ActionScale(np.zeros(3), np.ones(3)), "Task")
+CHOOSER = Policy(make_actor((7, 4))._replace(log_std=None), Choices(4, start=-1), "Task")
 
 
 def session(model: bytes) -> onnxruntime.InferenceSession:
@@ -29,6 +30,13 @@ def test_acts_as_the_policy_does(policy, rows, spread):
     obs = spread * np.random.default_rng(rows).normal(size=shape).astype(np.float32)
     (action,) = session(to_onnx(policy).SerializeToString()).run(None, {"observation": obs})
     np.testing.assert_allclose(action, policy.act(obs), rtol=2e-5, atol=2e-6)
+
+
+def test_chooses_as_the_policy_does():
+    obs = np.random.default_rng(0).normal(scale=4, size=(200, 7)).astype(np.float32)
+    (action,) = session(to_onnx(CHOOSER).SerializeToString()).run(None, {"observation": obs})
+    assert action.dtype == np.int64 and set(action) == {-1, 0, 1, 2}
+    np.testing.assert_array_equal(action, CHOOSER.act(obs))
 
 
 def test_the_command_writes_it_beside_the_policy(tmp_path, capsys):

@@ -5,14 +5,37 @@ import pytest
 from hostile import POLICY, TRAPS, policy_with
 
 import shapo
+from shapo.rollout.actions import Choices
 from shapo.runs import policies
 from shapo.runs.files import Damaged
+from shapo.runs.policies import Policy
 
 
 def assert_refused(path, reason):
     with pytest.raises(Damaged, match=reason) as error:
         shapo.load(path)
     assert str(path) in str(error.value) and "\n" not in str(error.value)
+
+
+CHOOSER = Policy(POLICY.actor._replace(log_std=None), Choices(2, 0), "Task")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"action.start": None}, r"action\.start is missing"),
+        ({"action.choices": None}, "log_std is missing"),
+        ({"weight.1": None}, "its layers end with 8 numbers, its actions have 2"),
+        ({"action.choices": np.array(3)}, "2 numbers, its actions have 3"),
+        ({"action.start": np.zeros(1, np.int64)}, r"action\.start is int64\(1,\), not int64\(\)"),
+    ],
+)
+def test_wrong_choices_are_named(tmp_path, changes, reason):
+    path = tmp_path / policies.FILE
+    CHOOSER.save(path)
+    (tmp_path / "manifest.json").touch()
+    policy_with(**changes)(tmp_path, tmp_path)
+    assert_refused(path, reason)
 
 
 @pytest.mark.parametrize(

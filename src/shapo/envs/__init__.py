@@ -9,7 +9,15 @@ from shapo.envs.gymnasium_in import FromGymnasium, NoCost, free
 from shapo.envs.heartbeat import alive
 from shapo.envs.listing import Row, table
 from shapo.envs.protocol import BatchEnv, Step
-from shapo.envs.registry import HORIZONS, IDS, UnknownEnvironment, canonical, make, takes_cost
+from shapo.envs.registry import (
+    HORIZONS,
+    IDS,
+    UnknownEnvironment,
+    canonical,
+    make,
+    takes_cost,
+    to_draw,
+)
 from shapo.envs.saute import Saute
 
 gymnasium_out.register(HORIZONS)
@@ -29,4 +37,5 @@ __all__ = [
     "make",
     "table",
     "takes_cost",
+    "to_draw",
 ]

@@ -150,7 +150,10 @@ class FromGymnasium:
 
     def render(self, index: int = 0, width: int = 480, height: int = 480) -> NDArray[np.uint8]:
         """The environment's own picture, in the size it draws."""
-        frame = self._envs[index].render()
+        try:
+            frame = self._envs[index].render()
+        except gymnasium.error.DependencyNotInstalled as error:
+            raise BadInput(f"{self.id} cannot be drawn: {error}") from None
         if not isinstance(frame, np.ndarray):
             raise BadInput(f"{self.id}: make it with render_mode='rgb_array' to draw it")
         return frame
@@ -219,14 +222,8 @@ class FromGymnasium:
         if self._cost_function is not None:
             return self._cost_function(obs, action, info)
         if "cost" not in info:
-            raise NoCost(f"{self.id}: {self._complaint()}")
-        return info["cost"]
-
-    def _complaint(self) -> str:
-        remedy = "a function of (obs, action, info) as its cost: cost=…, or --cost module:function"
-        if self._discrete:  # the greater obstacle: most who come here want to train
-            return (
-                "its actions are discrete, and training needs a Box of real numbers; "
-                f"to step it all the same, return info['cost'] from step(), or name {remedy}"
+            raise NoCost(
+                f"{self.id}: step() returned no info['cost']; return one, or name a function of (obs, action, info) "
+                "as its cost: cost=…, or --cost module:function"
             )
-        return f"step() returned no info['cost']; return one, or name {remedy}"
+        return info["cost"]

@@ -56,6 +56,16 @@ def takes_cost(id: str | Callable[..., Any]) -> bool:
     return not _makes_batches(id) if callable(id) else canonical(id) not in IDS
 
 
+def to_draw(id: str | Callable[..., Any]) -> dict[str, Any]:
+    """Options for `make` with which an environment can be drawn: Gymnasium's own want to know when they are made."""
+    if callable(id) or canonical(id) in IDS:
+        return {}
+    env = gymnasium.make(id)
+    modes = env.metadata.get("render_modes", [])
+    env.close()
+    return {"render_mode": "rgb_array"} if "rgb_array" in modes else {}
+
+
 def canonical(id: str) -> str:
     """The one name of an environment that may have several; UnknownEnvironment if it has none."""
     name = names.canonical(id)

@@ -1,7 +1,7 @@
 """Every choice of a training, by name and number. `config.json` is this and nothing else.
 
 What ends in `per_dim`, and `pessimism`, is per action dimension, as all published code counts it; `learning.recipes`
-multiplies by the number of action dimensions to get the true KL that the rules work with (docs/fidelity.md).
+multiplies by their number, 1 for a choice among several, to get the KL that the rules work with (docs/fidelity.md).
 """
 
 import dataclasses

@@ -9,7 +9,7 @@ from jax import Array
 from shapo.learning.advantages import centre, sides, standardise
 from shapo.learning.normalization import normalize
 from shapo.learning.values import Trajectory, Values
-from shapo.rules import gaussian, networks
+from shapo.rules import networks
 from shapo.rules.networks import Mlp, Policy
 from shapo.rules.schedules import autocorrelation_time
 from shapo.rules.surrogates import Samples
@@ -58,7 +58,7 @@ def appraise(
     samples = Samples(
         obs=rows,
         action=action,
-        log_prob=gaussian.log_prob(networks.act(policy, rows), action),
+        log_prob=networks.act(policy, rows).log_prob(action),
         reward_advantage=standardise(flat(advantages[0])),
         cost_advantage=centre(jnp.stack([flat(a) for a in advantages[1:]], -1), axis=0),
         side=flat(jnp.asarray(sides(*batch.reward.shape))),

@@ -31,11 +31,11 @@ from shapo.learning.normalization import (
 )
 from shapo.learning.values import Mean, Values, critic_names
 from shapo.rollout.acting import Actor
-from shapo.rules import gaussian, networks
+from shapo.rules import networks
 from shapo.rules.critics import Critic, Critics
 from shapo.rules.gradients import Metrics
 from shapo.rules.networks import Layer, Mlp, Policy
-from shapo.types import Batch, Progress, check, check_sizes
+from shapo.types import Batch, Progress, check, check_choices, check_sizes
 
 
 class TrainState(NamedTuple):
@@ -80,6 +80,8 @@ class Learner:
     """Of the whole training, for rates that fall with it."""
     values: Values = field(default_factory=Mean)
     """How the critics' values become advantages, and so how many critics each signal has."""
+    choices: int | None = None
+    """Of how many an action is one, by number; None: actions are real numbers."""
 
     @classmethod
     def build(
@@ -89,6 +91,7 @@ class Learner:
         action_size: int,
         costs: int = 1,
         algorithm: Algorithm | None = None,
+        choices: int | None = None,
     ) -> "Learner":
         """The learner that an experiment describes; `algorithm` overrides its algorithm."""
         return cls(
@@ -102,6 +105,7 @@ class Learner:
             experiment.gae,
             experiment.iterations,
             recipes.values(experiment),
+            choices,
         )
 
     def init(self, seed: int) -> TrainState:
@@ -112,7 +116,7 @@ class Learner:
         """
         critics = len(critic_names(self.values, self.costs))
         key, policy_key, *critic_keys = jax.random.split(jax.random.PRNGKey(seed), 2 + critics)
-        sizes = self.observation_size, self.hidden, self.action_size
+        sizes = self.observation_size, self.hidden, self.action_size, self.choices
         policy = networks.indifferent(networks.init_policy(policy_key, *sizes))
         critic = lambda key: self.critics.init(
             networks.init_critic(key, self.observation_size, self.hidden)
@@ -134,7 +138,7 @@ class Learner:
         return Actor(
             tuple(layer.weight for layer in layers),
             tuple(layer.bias for layer in layers),
-            np.asarray(state.policy.log_std),
+            jax.device_get(state.policy.log_std),
             *frozen(state.statistics),
         )
 
@@ -160,6 +164,8 @@ class Learner:
         """Update the policy and the statistics; what remains to be done is to fit the critics."""
         check(batch)
         check_sizes(batch, episode_cost, self.observation_size, self.action_size, self.costs)
+        if self.choices is not None:
+            check_choices(batch, self.choices)
         known = state.statistics if state.statistics.count else statistics_of(batch.obs)
         mean, scale = frozen(known)
         iteration = int(state.iteration)
@@ -224,7 +230,7 @@ class Learner:
             policy, algorithm, seen.samples, progress, key
         )
         metrics |= {
-            "policy/entropy": gaussian.entropy(networks.act(policy, seen.samples.obs[:1])),
+            "policy/entropy": networks.act(policy, seen.samples.obs).entropy(),
             "samples/effective": effective,
             "samples/autocorrelation": seen.autocorrelation,
         }
@@ -259,5 +265,6 @@ def _renormalize(
     """The same policy under new statistics, and the KL that is left because observations are clipped."""
     first, *rest = policy.layers
     same = policy._replace(layers=(Layer(*fold(*first, before, after)), *rest))
-    acts = networks.act(policy, normalize(obs, *before)), networks.act(same, normalize(obs, *after))
-    return same, jnp.mean(gaussian.divergence(*acts))
+    as_was = networks.act(policy, normalize(obs, *before))
+    as_is = networks.act(same, normalize(obs, *after))
+    return same, jnp.mean(as_was.divergence(as_is))

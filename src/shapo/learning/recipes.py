@@ -1,6 +1,7 @@
 """From the names and numbers of an `Experiment` to the rules they stand for.
 
-Published radii and damping are per action dimension; here they become true KL, summed over dimensions.
+Published radii and damping are per action dimension; here they become true KL, summed over dimensions. A choice of one
+action among several is one dimension.
 """
 
 from typing import Any

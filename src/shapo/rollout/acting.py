@@ -2,11 +2,8 @@
 
 from typing import NamedTuple
 
-import gymnasium
 import numpy as np
 from numpy.typing import NDArray
-
-from shapo.words import BadInput
 
 CLIP = 5.0
 """A normalised observation stays within ± this many standard deviations, as OmniSafe does."""
@@ -17,47 +14,22 @@ are fixed, or how environments are dealt to workers would decide the last bit.""
 
 
 class Actor(NamedTuple):
-    """A Gaussian policy as plain float32 arrays: a tanh network on normalised observations gives the mean."""
+    """A policy as plain float32 arrays: a tanh network on normalised observations gives mean actions or logits."""
 
     weights: tuple[NDArray[np.float32], ...]
     """[inputs, outputs] of each layer."""
     biases: tuple[NDArray[np.float32], ...]
     """[outputs] of each layer."""
-    log_std: NDArray[np.float32]
-    """[A] of every state's distribution."""
+    log_std: NDArray[np.float32] | None
+    """[A] of every state's distribution; None: actions are choices, which have none."""
     mean: NDArray[np.float32]
     """[O] subtracted from an observation."""
     scale: NDArray[np.float32]
     """[O] that the difference is then divided by."""
 
 
-class ActionScale(NamedTuple):
-    """The policy acts in [−1, 1], the environment within its own bounds. Affine and unclipped, as in published code."""
-
-    offset: NDArray[np.float64]
-    """[A]"""
-    factor: NDArray[np.float64]
-    """[A]"""
-
-    @classmethod
-    def of(cls, space: gymnasium.Space, env: str) -> "ActionScale":
-        """For an action space; a dimension without finite bounds is left as it is."""
-        if not isinstance(space, gymnasium.spaces.Box) or len(space.shape) != 1:
-            raise BadInput(
-                f"{env} has the action space {space}; training needs a one-dimensional Box of real numbers"
-            )
-        low, high = space.low.astype(np.float64), space.high.astype(np.float64)
-        bounded = np.isfinite(low) & np.isfinite(high)
-        low, high = np.where(bounded, low, -1.0), np.where(bounded, high, 1.0)
-        return cls((low + high) / 2, (high - low) / 2)
-
-    def apply(self, action: NDArray) -> NDArray[np.float64]:
-        """What the environment is told when the policy says `action` [..., A]."""
-        return self.offset + self.factor * action
-
-
 class Forward:
-    """The mean action of neighbouring environments, computed in buffers made once."""
+    """What the network says to neighbouring environments, computed in buffers made once."""
 
     def __init__(self, actor: Actor, rows: int, first: int = 0):
         """For environments number `first` to `first + rows - 1`."""
@@ -71,7 +43,7 @@ class Forward:
         self._answer = values[-1].reshape(blocks * BLOCK, -1)[before : before + rows]
 
     def __call__(self, obs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The mean actions [rows, A] for raw observations [rows, O]; overwritten by the next call."""
+        """Mean actions [rows, A], or logits, for raw observations [rows, O]; overwritten by the next call."""
         x, own = self._input, self._own
         np.subtract(obs, self._actor.mean, out=own)
         np.divide(own, self._actor.scale, out=own)

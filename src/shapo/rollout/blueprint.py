@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from shapo import envs
 from shapo.envs.protocol import BatchEnv, Wrapper
@@ -29,10 +30,13 @@ class Blueprint:
     wrapper: Wrapper | None = None
     """What the algorithm makes of it, where that is known already."""
 
-    def build(self, num_envs: int, seed: int) -> BatchEnv:
-        """`num_envs` environments, not yet reset; `reset(seed)` gives environment i the seed `seed + i`."""
+    def build(self, num_envs: int, seed: int, **options: Any) -> BatchEnv:
+        """`num_envs` environments, not yet reset; `reset(seed)` gives environment i the seed `seed + i`.
+
+        `options` go to `shapo.envs.make`.
+        """
         choice = self.experiment
-        env = self._make(num_envs, seed)
+        env = self._make(num_envs, seed, options)
         if env.num_costs != len(choice.cost_limit):
             raise BadInput(
                 f"{choice.env} has {env.num_costs} cost signals but cost_limit is {choice.cost_limit}; "
@@ -40,21 +44,27 @@ class Blueprint:
             )
         return self.wrapper(env) if self.wrapper else env
 
-    def _make(self, num_envs: int, seed: int) -> BatchEnv:
-        choice = self.experiment
-        source = self.factory or _named(choice.env)
+    def build_to_draw(self, seed: int) -> BatchEnv:
+        """A single one, for its pictures."""
+        return self.build(1, seed, **envs.to_draw(self._source()))
+
+    def _source(self) -> EnvFactory | str:
+        return self.factory or _named(self.experiment.env)
+
+    def _make(self, num_envs: int, seed: int, options: dict[str, Any]) -> BatchEnv:
+        choice, source = self.experiment, self._source()
         if choice.cost != "own":
             if not envs.takes_cost(source):
                 raise BadInput(
                     f"{choice.env} has its own cost; another is for Gymnasium environments and factories of single ones"
                 )
-            return envs.make(source, num_envs, seed, cost=load(choice.cost))
+            return envs.make(source, num_envs, seed, cost=load(choice.cost), **options)
         try:
-            return envs.make(source, num_envs, seed)
+            return envs.make(source, num_envs, seed, **options)
         except envs.NoCost:
             if choice.algo not in IGNORES_COST or not envs.takes_cost(source):
                 raise
-        env = envs.make(source, num_envs, seed, cost=envs.free)
+        env = envs.make(source, num_envs, seed, cost=envs.free, **options)
         warnings.warn(
             f"{env.id} says nothing about cost; every step counts as free", Costless, stacklevel=2
         )

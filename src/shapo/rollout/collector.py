@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.envs.protocol import BatchEnv
-from shapo.rollout.acting import ActionScale, Actor, Forward
+from shapo.rollout.acting import Actor, Forward
+from shapo.rollout.actions import Actions, actions_of
 from shapo.types import Batch, Episodes
 
 
@@ -30,17 +31,17 @@ class Running(NamedTuple):
 
 
 def action_noise(
-    seed: int, iteration: int, envs: range, steps: int, size: int
+    actions: Actions, actor: Actor, seed: int, iteration: int, envs: range, steps: int
 ) -> NDArray[np.float32]:
-    """Standard normal numbers [steps, envs, size] that depend on nothing but seed, iteration and environment.
+    """What makes actions random [steps, envs, outputs], by nothing but a policy, seed, iteration and environment.
 
     So there is no generator to save, and the way environments are dealt to workers does not matter.
     """
-    noise = np.empty((steps, len(envs), size), np.float32)
+    noise = np.empty((steps, len(envs), len(actor.biases[-1])), np.float32)
     for column, env in enumerate(envs):
         key = np.array([seed % 2**64, (iteration << 32) + env], np.uint64)
         generator = np.random.Generator(np.random.Philox(key=key))
-        noise[:, column] = generator.standard_normal((steps, size), np.float32)
+        noise[:, column] = actions.noise(actor, generator, steps)
     return noise
 
 
@@ -52,7 +53,7 @@ class Collector:
         self._env = env
         self._seed = seed
         self._indices = range(first, first + env.num_envs)
-        self._scale = ActionScale.of(env.action_space, env.id)
+        self._actions = actions_of(env.action_space, env.id)
         self._obs = np.empty(0)
         self._running = self._no_episodes()
 
@@ -65,11 +66,9 @@ class Collector:
         self, actor: Actor, iteration: int, rows: Batch, alive: Callable[[], None]
     ) -> Episodes:
         """Fill `rows` (this collector's columns of the batch) and tell which episodes ended."""
-        env, scale, obs = self._env, self._scale, self._obs
+        env, actions, obs = self._env, self._actions, self._obs
         forward = Forward(actor, env.num_envs, self._indices.start)
-        steps, size = rows.action.shape[0], rows.action.shape[2]
-        noise = action_noise(self._seed, iteration, self._indices, steps, size)
-        noise *= np.exp(actor.log_std)
+        noise = action_noise(actions, actor, self._seed, iteration, self._indices, len(rows.action))
         paid = np.empty(rows.reward.shape)
         cost_shape = rows.cost.shape[1:]
         try:
@@ -77,8 +76,8 @@ class Collector:
                 zip(*rows, strict=True)
             ):
                 at[:] = obs
-                np.add(forward(at), noise[t], out=action)
-                step = env.step(scale.apply(action))
+                actions.choose(forward(at), noise[t], action)
+                step = env.step(actions.apply(action))
                 obs = step.obs
                 to[:] = step.last_obs
                 reward[:] = step.reward

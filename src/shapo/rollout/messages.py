@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.rollout.acting import ActionScale, Actor
+from shapo.rollout.acting import Actor
+from shapo.rollout.actions import Actions
 from shapo.rollout.sharing import Shape
 from shapo.types import Episodes
 
@@ -32,9 +33,8 @@ class Spec(NamedTuple):
 
     env: str
     observation: int
-    action: int
+    actions: Actions
     costs: int
-    scale: ActionScale
     notes: tuple[str, ...]
     """What whoever trains on them should know."""
 

@@ -119,7 +119,7 @@ class Rollout:
         """What the environments are like as the algorithm sees them; the first look makes room for batches of it."""
         spec = self._wrapped or self.bare
         choice = self._experiment
-        sizes = spec.observation, spec.action, spec.costs
+        sizes = spec.observation, spec.actions.size, spec.costs
         shape = Shape(choice.steps_per_env, choice.num_envs, *sizes, len(self._workers))
         self._shared = share(self._memory, shape)
         self._tell(lambda worker: Allocate(shape))

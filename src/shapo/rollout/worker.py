@@ -17,7 +17,7 @@ import cloudpickle
 from shapo.envs.gymnasium_in import CannotReplay
 from shapo.envs.heartbeat import heard_by
 from shapo.envs.protocol import BatchEnv
-from shapo.rollout.acting import ActionScale
+from shapo.rollout.actions import actions_of
 from shapo.rollout.blueprint import Costless
 from shapo.rollout.collector import Collector, NotFinite
 from shapo.rollout.messages import (
@@ -115,9 +115,9 @@ class Worker:
 
     def _spec(self) -> Spec:
         env = self._env
-        scale = ActionScale.of(env.action_space, env.id)
         size = int(env.observation_space.shape[0])
-        return Spec(env.id, size, len(scale.offset), env.num_costs, scale, self._notes)
+        actions = actions_of(env.action_space, env.id)
+        return Spec(env.id, size, actions, env.num_costs, self._notes)
 
     def _collect(self, order: Collect) -> Collected:
         assert self._shared is not None

@@ -51,7 +51,7 @@ class Epochs:
         for name in ("rate", "stop_kl"):
             check_number(getattr(self, name), f"Epochs({name}={{}})", positive=True)
 
-    def init(self, params: Policy) -> optax.OptState:
+    def init(self, params: Tree) -> optax.OptState:
         """Adam's memory, kept between iterations."""
         return clipped_adam(self.max_norm).init(params)
 

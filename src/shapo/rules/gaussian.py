@@ -14,23 +14,25 @@ class Gaussian(NamedTuple):
     log_std: Array
     """[A], shared by all states."""
 
+    def log_prob(self, action: Array) -> Array:
+        """log p(action), summed over action dimensions. [...]"""
+        z = (action - self.mean) * jnp.exp(-self.log_std)
+        return jnp.sum(-0.5 * z**2 - self.log_std - 0.5 * jnp.log(2 * jnp.pi), axis=-1)
 
-def log_prob(p: Gaussian, action: Array) -> Array:
-    """log p(action), summed over action dimensions. [...]"""
-    z = (action - p.mean) * jnp.exp(-p.log_std)
-    return jnp.sum(-0.5 * z**2 - p.log_std - 0.5 * jnp.log(2 * jnp.pi), axis=-1)
+    def divergence(self, other: "Gaussian") -> Array:
+        """KL(p‖q), summed over action dimensions. [...]
 
+        Σ_i log(σ_q/σ_p) + (σ_p² + (μ_p − μ_q)²) / 2σ_q² − ½
+        """
+        p, q = self, other
+        variance_ratio = jnp.exp(2 * (p.log_std - q.log_std))
+        shift = (p.mean - q.mean) * jnp.exp(-q.log_std)
+        return jnp.sum(q.log_std - p.log_std + 0.5 * (variance_ratio + shift**2 - 1), axis=-1)
 
-def divergence(p: Gaussian, q: Gaussian) -> Array:
-    """KL(p‖q), summed over action dimensions. [...]
+    def entropy(self) -> Array:
+        """Differential entropy in nats, the same in all states."""
+        return jnp.sum(self.log_std + 0.5 * jnp.log(2 * jnp.pi * jnp.e))
 
-    Σ_i log(σ_q/σ_p) + (σ_p² + (μ_p − μ_q)²) / 2σ_q² − ½
-    """
-    variance_ratio = jnp.exp(2 * (p.log_std - q.log_std))
-    shift = (p.mean - q.mean) * jnp.exp(-q.log_std)
-    return jnp.sum(q.log_std - p.log_std + 0.5 * (variance_ratio + shift**2 - 1), axis=-1)
-
-
-def entropy(p: Gaussian) -> Array:
-    """Differential entropy in nats."""
-    return jnp.sum(p.log_std + 0.5 * jnp.log(2 * jnp.pi * jnp.e))
+    def inner_products(self, products: Array) -> "Gaussian":
+        """The network puts out the means; the deviations are parameters themselves."""
+        return Gaussian(products, jnp.eye(self.log_std.size, dtype=self.log_std.dtype))

@@ -6,7 +6,7 @@ from typing import Protocol
 import jax.numpy as jnp
 from jax import Array
 
-from shapo.rules import gaussian, networks
+from shapo.rules import networks
 from shapo.rules.gradients import Loss
 from shapo.rules.networks import Policy
 from shapo.rules.schedules import Schedule, check_number, now
@@ -57,7 +57,7 @@ class FirstOrder:
         before = networks.act(start, part.obs)
 
         def loss(policy: Policy) -> Array:
-            moved = gaussian.divergence(networks.act(policy, part.obs), before)
+            moved = networks.act(policy, part.obs).divergence(before)
             near = moved <= now(self.region, progress)
             gain = ratio(policy, part) * advantage / self.temperature
             return jnp.mean(jnp.where(near, moved - gain, 0.0))
@@ -76,7 +76,7 @@ class Anchored:
         before = networks.act(start, part.obs)
 
         def loss(policy: Policy) -> Array:
-            moved = gaussian.divergence(before, networks.act(policy, part.obs))
+            moved = before.divergence(networks.act(policy, part.obs))
             return jnp.mean(moved - ratio(policy, part) * advantage)
 
         return loss

@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from shapo.rules.categorical import Categorical
+from shapo.rules.distributions import Distribution
 from shapo.rules.gaussian import Gaussian
 
 
@@ -23,11 +25,11 @@ Mlp = tuple[Layer, ...]
 
 
 class Policy(NamedTuple):
-    """The actor's parameters: a network for the mean and a standard deviation that ignores the state."""
+    """The actor's parameters: a network, whose outputs are mean actions or the logits of choices."""
 
     layers: Mlp
-    log_std: Array
-    """[A]"""
+    log_std: Array | None
+    """[A] of actions around their mean, whatever the state; None: actions are choices."""
 
 
 def init_mlp(key: Array, sizes: Sequence[int]) -> Mlp:
@@ -48,14 +50,20 @@ def init_mlp(key: Array, sizes: Sequence[int]) -> Mlp:
 
 
 def init_policy(
-    key: Array, observation_size: int, hidden: Sequence[int], action_size: int
+    key: Array,
+    observation_size: int,
+    hidden: Sequence[int],
+    action_size: int,
+    choices: int | None = None,
 ) -> Policy:
-    """A policy with σ = 1."""
-    return Policy(init_mlp(key, (observation_size, *hidden, action_size)), jnp.zeros(action_size))
+    """A policy whose actions are real numbers, with σ = 1; or each one of so many `choices`."""
+    layers = init_mlp(key, (observation_size, *hidden, choices or action_size))
+    return Policy(layers, jnp.zeros(action_size) if choices is None else None)
 
 
 def indifferent(policy: Policy) -> Policy:
-    """The same with its last layer 0: the mean action is 0 in every state, whatever observations are normalised by."""
+    """The same with its last layer 0, whatever observations are normalised by: in every state the mean action is 0, or
+    all choices are as likely."""
     *rest, last = policy.layers
     return policy._replace(layers=(*rest, Layer(*map(jnp.zeros_like, last))))
 
@@ -97,9 +105,12 @@ def gram(layers: Mlp, x: Array) -> Array:
     return jnp.block([[block(i, j) for j in range(len(back))] for i in range(len(back))])
 
 
-def act(policy: Policy, obs: Array) -> Gaussian:
-    """π(·|obs), for normalised observations [..., O]."""
-    return Gaussian(mlp(policy.layers, obs), policy.log_std)
+def act(policy: Policy, obs: Array) -> Distribution:
+    """π(·|obs), for normalised observations [..., O]. What kind of distribution it is, is known here alone."""
+    outputs = mlp(policy.layers, obs)
+    if policy.log_std is None:
+        return Categorical.of(outputs)
+    return Gaussian(outputs, policy.log_std)
 
 
 def value(critic: Mlp, obs: Array) -> Array:

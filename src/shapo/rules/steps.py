@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -64,7 +65,8 @@ class FisherSolver:
     ) -> Metric:
         """The metric anchored at `params`, of which `policy` makes a policy."""
         rows, behaviour = len(samples.obs), policy_behaviour(samples.obs, policy)
-        if self.damping > 0 and samples.action.size <= MOST_OUTPUTS:
+        outputs = rows * jax.eval_shape(policy, params).layers[-1].bias.size
+        if self.damping > 0 and outputs <= MOST_OUTPUTS:
             gram = policy_gram(policy(params), samples.obs)
             return exact_fisher(behaviour, gram, params, self.damping)
         sketch = None

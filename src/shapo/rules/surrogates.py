@@ -7,8 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from shapo.rules import gaussian, networks
-from shapo.rules.gaussian import Gaussian
+from shapo.rules import networks
 from shapo.rules.geometry import Behaviour, identity
 from shapo.rules.gradients import Loss
 from shapo.rules.networks import Policy
@@ -20,7 +19,7 @@ class Samples(NamedTuple):
     obs: Array
     """[B, O] normalised."""
     action: Array
-    """[B, A]"""
+    """[B, A]; a choice is one number."""
     log_prob: Array
     """[B] under the policy that acted."""
     reward_advantage: Array
@@ -34,9 +33,7 @@ class Samples(NamedTuple):
 
 def ratio(policy: Policy, samples: Samples) -> Array:
     """π(a|s) / π_behaviour(a|s). [B]"""
-    return jnp.exp(
-        gaussian.log_prob(networks.act(policy, samples.obs), samples.action) - samples.log_prob
-    )
+    return jnp.exp(networks.act(policy, samples.obs).log_prob(samples.action) - samples.log_prob)
 
 
 def surrogate(samples: Samples, advantage: Array) -> Loss:
@@ -60,14 +57,12 @@ def policy_behaviour(obs: Array, policy: Callable[[Any], Policy] = identity) -> 
     `policy` makes one of the parameters, where these are not a policy themselves.
     """
     outputs = lambda params: networks.act(policy(params), obs)
-    return Behaviour(outputs, lambda p, q: jnp.mean(gaussian.divergence(p, q)))
+    return Behaviour(outputs, lambda p, q: jnp.mean(p.divergence(q)))
 
 
-def policy_gram(policy: Policy, obs: Array) -> Gaussian:
+def policy_gram(policy: Policy, obs: Array) -> Any:
     """Inner products of the gradients of everything that `policy_behaviour` puts out, for `gram.exact_fisher`."""
-    return Gaussian(
-        networks.gram(policy.layers, obs), jnp.eye(policy.log_std.size, dtype=policy.log_std.dtype)
-    )
+    return networks.act(policy, obs).inner_products(networks.gram(policy.layers, obs))
 
 
 def take(samples: Any, rows: Array) -> Any:

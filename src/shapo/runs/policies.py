@@ -1,14 +1,16 @@
 """A trained policy on disk and in use: NumPy alone, raw observations in, the environment's actions out."""
 
+import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.rollout.acting import ActionScale, Actor, Forward
+from shapo.rollout.acting import Actor, Forward
+from shapo.rollout.actions import Actions, ActionScale, Choices
 from shapo.runs.files import Damaged, pack, unpack, write_atomically
 from shapo.words import BadInput
 
@@ -20,7 +22,7 @@ class Policy:
     """Maps observations to actions."""
 
     actor: Actor
-    scale: ActionScale
+    actions: Actions
     env: str
     """The environment it was trained on."""
     wrapper: str = ""
@@ -37,8 +39,11 @@ class Policy:
         """Numbers per observation; a Sauté policy's last one is the share of the safety budget that is left."""
         return len(self.actor.mean)
 
-    def act(self, obs: NDArray, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
-        """The action for a raw observation [O] or for several [n, O]: the mean, or a sample where `rng` is given."""
+    def act(self, obs: NDArray, rng: np.random.Generator | None = None) -> NDArray:
+        """The action for a raw observation [O] or for several [n, O]: a sample where `rng` is given, else the mean.
+
+        Choices have no mean: theirs is the likeliest.
+        """
         obs = np.asarray(obs, np.float32)
         if obs.ndim not in (1, 2) or obs.shape[-1] != self.observation_size:
             raise BadInput(
@@ -46,11 +51,10 @@ class Policy:
                 f"not on an array of shape {obs.shape}"
             )
         rows = np.atleast_2d(obs)
-        action = Forward(self.actor, len(rows))(rows)
-        if rng is not None:
-            noise = rng.standard_normal(action.shape, np.float32)
-            action = action + noise * np.exp(self.actor.log_std)
-        return self.scale.apply(action.reshape(*obs.shape[:-1], -1))
+        noise = 0.0 if rng is None else self.actions.noise(self.actor, rng, len(rows))
+        action = np.empty((len(rows), self.actions.size), np.float32)
+        self.actions.choose(Forward(self.actor, len(rows))(rows), noise, action)
+        return self.actions.apply(action.reshape(*obs.shape[:-1], -1))
 
     def save(self, path: Path) -> None:
         """Write a file that `load` reads."""
@@ -60,8 +64,14 @@ class Policy:
             for i, layer in enumerate(layers)
             for kind, array in zip(("weight", "bias"), layer, strict=True)
         }
-        arrays |= {name: getattr(self.actor, name) for name in ("log_std", "mean", "scale")}
-        arrays |= {"action.offset": self.scale.offset, "action.factor": self.scale.factor}
+        arrays |= {"mean": self.actor.mean, "scale": self.actor.scale}
+        match self.actions:
+            case ActionScale(offset, factor):
+                assert self.actor.log_std is not None
+                arrays |= {"log_std": self.actor.log_std}
+                arrays |= {"action.offset": offset, "action.factor": factor}
+            case Choices(choices, start):
+                arrays |= {"action.choices": np.array(choices), "action.start": np.array(start)}
         facts = {"env": self.env, "wrapper": self.wrapper, "experiment": self.experiment}
         write_atomically(path, pack(arrays, facts))
 
@@ -84,16 +94,12 @@ def load(run: str | os.PathLike) -> Policy:
 def _policy(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> Policy:
     """The policy that is in a file; KeyError or ValueError if there is none."""
     depth = sum(name.startswith("weight.") for name in arrays)
-    inputs, outputs = arrays["mean"].size, arrays["log_std"].size
-    widths = [inputs, *(arrays[f"bias.{i}"].size for i in range(depth))]
-    shapes = {f"weight.{i}": (widths[i], widths[i + 1]) for i in range(depth)}
-    shapes |= {f"bias.{i}": (widths[i + 1],) for i in range(depth)}
-    shapes |= {"mean": (inputs,), "scale": (inputs,), "log_std": (outputs,)}
-    shapes |= {"action.offset": (outputs,), "action.factor": (outputs,)}
+    chooses = "action.choices" in arrays
+    outputs = arrays["action.choices"].item() if chooses else arrays["log_std"].size
+    widths = [arrays["mean"].size, *(arrays[f"bias.{i}"].size for i in range(depth))]
     if not depth or widths[-1] != outputs:
         raise BadInput(f"its layers end with {widths[-1]} numbers, its actions have {outputs}")
-    for name, shape in shapes.items():
-        kind = np.float64 if name.startswith("action.") else np.float32
+    for name, (kind, shape) in _expected(widths, chooses).items():
         if arrays[name].dtype != kind or arrays[name].shape != shape:
             found = f"{arrays[name].dtype}{arrays[name].shape}"
             raise BadInput(f"{name} is {found}, not {np.dtype(kind)}{shape}")
@@ -105,9 +111,26 @@ def _policy(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> Policy:
     actor = Actor(
         weights=tuple(arrays[f"weight.{i}"] for i in range(depth)),
         biases=tuple(arrays[f"bias.{i}"] for i in range(depth)),
-        log_std=arrays["log_std"],
+        log_std=None if chooses else arrays["log_std"],
         mean=arrays["mean"],
         scale=arrays["scale"],
     )
-    scale = ActionScale(arrays["action.offset"], arrays["action.factor"])
-    return Policy(actor, scale, env, wrapper, facts.get("experiment", ""))
+    if chooses:
+        actions = Choices(outputs, arrays["action.start"].item())
+    else:
+        actions = ActionScale(arrays["action.offset"], arrays["action.factor"])
+    return Policy(actor, actions, env, wrapper, facts.get("experiment", ""))
+
+
+def _expected(widths: Sequence[int], chooses: bool) -> dict[str, tuple[type, tuple[int, ...]]]:
+    """What is in a file: type and shape of each array."""
+    inputs, outputs = (widths[0],), (widths[-1],)
+    shapes: dict[str, tuple[int, ...]] = {"mean": inputs, "scale": inputs}
+    for i, layer in enumerate(itertools.pairwise(widths)):
+        shapes |= {f"weight.{i}": layer, f"bias.{i}": layer[1:]}
+    if chooses:
+        own = {"action.choices": (np.int64, ()), "action.start": (np.int64, ())}
+    else:
+        own = {"action.offset": (np.float64, outputs), "action.factor": (np.float64, outputs)}
+        shapes |= {"log_std": outputs}
+    return {name: (np.float32, shape) for name, shape in shapes.items()} | own

@@ -75,7 +75,8 @@ def run(options: argparse.Namespace) -> None:
     if out.suffix not in FORMATS:
         raise BadInput(f"{out}: a film's name ends in {' or '.join(FORMATS)}")
     runs = [Run.open(folder) for folder in options.runs]
-    envs = [task_of(trained, options.env, options.cost).build(1, options.seed) for trained in runs]
+    tasks = [task_of(trained, options.env, options.cost) for trained in runs]
+    envs = [task.build_to_draw(options.seed) for task in tasks]
     films = [
         film(trained.policy, env, options.seed, options.stochastic, options.size, options.every,
              options.max_steps)
