@@ -91,7 +91,7 @@ def test_help_names_what_must_be_given_and_sorts_the_many_options(capsys):
         (["bench", "env", "--seconds", "0"], "seconds is 0; it must be above 0"),
         (
             ["bench", "train", "--env", "Pendulum-v1"],
-            "no info['cost']; return one, or name a function of (obs, action, info) as its cost: cost=…, or --cost",
+            "or pass cost=function(obs, action, info), on the command line --cost module:function",
         ),
         (["train", "--env", "nowhere:Maze"], "cannot import nowhere"),
         (["train", "--num-envs", "0"], "num_envs is 0"),

@@ -223,7 +223,7 @@ class FromGymnasium:
             return self._cost_function(obs, action, info)
         if "cost" not in info:
             raise NoCost(
-                f"{self.id}: step() returned no info['cost']; return one, or name a function of (obs, action, info) "
-                "as its cost: cost=…, or --cost module:function"
+                f"{self.id}: step() returned no info['cost']; return one, or pass "
+                "cost=function(obs, action, info), on the command line --cost module:function"
             )
         return info["cost"]
