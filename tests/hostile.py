@@ -16,16 +16,21 @@ from shapo.experiment import Experiment
 from shapo.rollout.actions import ActionScale
 from shapo.runs import files, policies
 from shapo.runs.folder import Run
-from shapo.runs.policies import Policy
+from shapo.runs.policies import TrainedPolicy
 from shapo.runs.writing import RunWriter
 
 ESCAPE = "\x1b]0;owned\x07\x1b[31m"
 EXPERIMENT = Experiment(steps=200, num_envs=2, steps_per_env=50, workers=1, hidden=(8,), seed=0)
-POLICY = Policy(make_actor((3, 8, 2)), ActionScale(np.zeros(2), np.ones(2)), "SafetyPointGoal1-v0")
+POLICY = TrainedPolicy(
+    make_actor((3, 8, 2)), ActionScale(np.zeros(2), np.ones(2)), "SafetyPointGoal1-v0"
+)
 
 
 def write_run(
-    folder: Path, experiment: Experiment = EXPERIMENT, iterations: int = 2, policy: Policy = POLICY
+    folder: Path,
+    experiment: Experiment = EXPERIMENT,
+    iterations: int = 2,
+    policy: TrainedPolicy = POLICY,
 ) -> Path:
     """A run as `train` would have left it, with all checksums right."""
     run = Run.create(folder, experiment)

@@ -16,9 +16,9 @@ from shapo.experiment.describing import name_of
 from shapo.rollout.actions import ActionScale
 from shapo.rollout.worker import SEEDS as TRAINING_SEEDS
 from shapo.runs.folder import Run
-from shapo.runs.policies import Policy
+from shapo.runs.policies import TrainedPolicy
 
-POLICY = Policy(make_actor((3, 8, 2), seed=4), ActionScale(np.zeros(2), np.ones(2)), "Toy")
+POLICY = TrainedPolicy(make_actor((3, 8, 2), seed=4), ActionScale(np.zeros(2), np.ones(2)), "Toy")
 
 
 def build(num_envs, seed):

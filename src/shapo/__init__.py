@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from shapo.experiment import Experiment
     from shapo.rules.gradients import Plain, Sam, Shapo
     from shapo.runs.folder import Run
-    from shapo.runs.policies import Policy, load
+    from shapo.runs.policies import TrainedPolicy, load
     from shapo.training import train
 
 _HOME = {
     "Experiment": "shapo.experiment",
     "Plain": "shapo.rules.gradients",
-    "Policy": "shapo.runs.policies",
     "Run": "shapo.runs.folder",
     "Sam": "shapo.rules.gradients",
     "Shapo": "shapo.rules.gradients",
+    "TrainedPolicy": "shapo.runs.policies",
     "load": "shapo.runs.policies",
     "train": "shapo.training",
 }
 _MODULES = ("algorithms", "envs")
 
 __all__ = [
-    "Experiment", "Plain", "Policy", "Run", "Sam", "Shapo", "algorithms", "envs", "load", "train",
+    "Experiment", "Plain", "Run", "Sam", "Shapo", "TrainedPolicy", "algorithms", "envs", "load", "train",
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from shapo.envs.simmer import SimmeringBudget
 from shapo.experiment.extensions import CUSTOM, is_custom, make, parse, require_named
 from shapo.rollout.blueprint import Blueprint, EnvFactory
 from shapo.runs.folder import Run
-from shapo.runs.policies import Policy
+from shapo.runs.policies import TrainedPolicy
 from shapo.words import BadInput
 
 SEEDS = 4_000_000_000
@@ -76,7 +76,7 @@ def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = No
     return Blueprint(experiment, env if callable(env) else None, _wrapper(run.policy))
 
 
-def _wrapper(policy: Policy) -> Wrapper | None:
+def _wrapper(policy: TrainedPolicy) -> Wrapper | None:
     if not policy.wrapper:
         return None
     name = parse(policy.wrapper)
@@ -90,7 +90,7 @@ def _wrapper(policy: Policy) -> Wrapper | None:
 
 
 def evaluate(
-    policy: Policy,
+    policy: TrainedPolicy,
     build: Callable[[int, int], BatchEnv],
     episodes: int = 20,
     seed: int = 0,

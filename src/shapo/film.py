@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from shapo.envs.protocol import BatchEnv
 from shapo.evaluate import MAX_STEPS, first_seed
-from shapo.runs.policies import Policy
+from shapo.runs.policies import TrainedPolicy
 
 PAPER, INK, PALE, TOO_MUCH = (255, 255, 255), (40, 40, 40), (120, 120, 120), (200, 30, 30)
 CAPTION = 7
@@ -31,7 +31,7 @@ class Frame(NamedTuple):
 
 
 def film(
-    policy: Policy,
+    policy: TrainedPolicy,
     env: BatchEnv,
     seed: int = 0,
     stochastic: bool = False,

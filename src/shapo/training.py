@@ -27,7 +27,7 @@ from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.runs.checkpoints import Checkpoint
 from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
-from shapo.runs.policies import Policy
+from shapo.runs.policies import TrainedPolicy
 from shapo.runs.recorders import Recorder, TensorBoard
 from shapo.runs.resuming import Start, extend, how_to_continue, where_to_go_on
 from shapo.runs.screen import progress
@@ -218,7 +218,7 @@ def _iterate(
                     **_prefixed("rollout", experience.state),
                 },
                 {"seconds": repr(clock.elapsed)},
-                Policy(actor, spec.actions, spec.env, wrapper),
+                TrainedPolicy(actor, spec.actions, spec.env, wrapper),
             )
             for watch in watches:
                 watch(row)

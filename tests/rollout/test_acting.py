@@ -12,7 +12,7 @@ from shapo.rollout.acting import Actor, Forward
 from shapo.rollout.actions import ActionScale, Choices, actions_of
 from shapo.rules import networks
 from shapo.runs import policies
-from shapo.runs.policies import Policy
+from shapo.runs.policies import TrainedPolicy
 
 
 def make_actor(sizes=(7, 16, 16, 3), seed=0):
@@ -98,7 +98,9 @@ def test_other_actions_are_refused_by_name(space):
 
 
 class TestChoices:
-    policy = Policy(make_actor((7, 16, 4))._replace(log_std=None), Choices(4, start=-1), "Task")
+    policy = TrainedPolicy(
+        make_actor((7, 16, 4))._replace(log_std=None), Choices(4, start=-1), "Task"
+    )
     obs = np.random.default_rng(3).normal(size=(4, 7))
 
     def test_the_likeliest_without_chance(self):
@@ -123,7 +125,9 @@ class TestChoices:
 
 
 class TestPolicy:
-    policy = Policy(make_actor(), ActionScale(np.array([0.5, 0, 0]), np.array([2.0, 1, 1])), "Task")
+    policy = TrainedPolicy(
+        make_actor(), ActionScale(np.array([0.5, 0, 0]), np.array([2.0, 1, 1])), "Task"
+    )
     obs = np.random.default_rng(3).normal(size=(4, 7))
 
     def test_acts_on_one_observation_and_on_several(self):
@@ -147,7 +151,7 @@ class TestPolicy:
             assert loaded.env == "Task"
 
     def test_prints_as_one_line(self):
-        assert repr(self.policy) == "Policy(Task, 7 → 16 → 16 → 3)"
+        assert repr(self.policy) == "TrainedPolicy(Task, 7 → 16 → 16 → 3)"
 
     def test_names_a_wrong_shape(self):
         with pytest.raises(ValueError, match=r"Task.*7 numbers.*\(6,\)"):

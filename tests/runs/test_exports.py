@@ -11,11 +11,12 @@ from shapo.cli import main as cli
 from shapo.rollout.actions import ActionScale, Choices
 from shapo.runs import policies
 from shapo.runs.exports import to_onnx
-from shapo.runs.policies import Policy
+from shapo.runs.policies import TrainedPolicy
 
-DEEP = Policy(make_actor((60, 64, 64, 2)), ActionScale(np.array([0.5, 0.0]), np.array([2.0, 0.4])), "Task")  # fmt: skip
-FLAT = Policy(make_actor((7, 3)), ActionScale(np.zeros(3), np.ones(3)), "Task")
-CHOOSER = Policy(make_actor((7, 4))._replace(log_std=None), Choices(4, start=-1), "Task")
+STRETCHED = ActionScale(np.array([0.5, 0.0]), np.array([2.0, 0.4]))
+DEEP = TrainedPolicy(make_actor((60, 64, 64, 2)), STRETCHED, "Task")
+FLAT = TrainedPolicy(make_actor((7, 3)), ActionScale(np.zeros(3), np.ones(3)), "Task")
+CHOOSER = TrainedPolicy(make_actor((7, 4))._replace(log_std=None), Choices(4, start=-1), "Task")
 
 
 def session(model: bytes) -> onnxruntime.InferenceSession:

@@ -8,7 +8,7 @@ import shapo
 from shapo.rollout.actions import Choices
 from shapo.runs import policies
 from shapo.runs.files import Damaged
-from shapo.runs.policies import Policy
+from shapo.runs.policies import TrainedPolicy
 
 
 def assert_refused(path, reason):
@@ -17,7 +17,7 @@ def assert_refused(path, reason):
     assert str(path) in str(error.value) and "\n" not in str(error.value)
 
 
-CHOOSER = Policy(POLICY.actor._replace(log_std=None), Choices(2, 0), "Task")
+CHOOSER = TrainedPolicy(POLICY.actor._replace(log_std=None), Choices(2, 0), "Task")
 
 
 @pytest.mark.parametrize(

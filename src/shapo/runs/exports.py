@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shapo.rollout.acting import CLIP
 from shapo.rollout.actions import ActionScale, Choices
-from shapo.runs.policies import Policy
+from shapo.runs.policies import TrainedPolicy
 from shapo.words import BadInput
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ OPSET, IR_VERSION = 17, 8
 """Of 2022: new enough for a network this simple, and old enough for every runtime."""
 
 
-def to_onnx(policy: Policy) -> "onnx.ModelProto":
+def to_onnx(policy: TrainedPolicy) -> "onnx.ModelProto":
     """The policy as `act` has it: float32 `observation` [n, O], raw as the environment gives it, to `action`.
 
     That is the mean action, float32 [n, A], or the likeliest choice, int64 [n].
@@ -64,7 +64,7 @@ class _Step(NamedTuple):
     settings: Mapping[str, Any] = {}
 
 
-def _steps(policy: Policy) -> tuple[list[_Step], Mapping[str, NDArray]]:
+def _steps(policy: TrainedPolicy) -> tuple[list[_Step], Mapping[str, NDArray]]:
     """The operations in their order, each with the names of its constants, and the constants."""
     actor = policy.actor
     numbers = {

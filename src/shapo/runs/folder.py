@@ -103,7 +103,7 @@ class Run:
         return self.folder / LOG
 
     @property
-    def policy(self) -> policies.Policy:
+    def policy(self) -> policies.TrainedPolicy:
         """The policy after the last iteration; BadInput if it is not of this run."""
         policy = policies.load(self.folder)
         seals = broken_seals(self.folder) if is_sealed(self.folder) else {}

@@ -18,7 +18,7 @@ FILE = "policy.safetensors"
 
 
 @dataclass(frozen=True)
-class Policy:
+class TrainedPolicy:
     """Maps observations to actions."""
 
     actor: Actor
@@ -32,7 +32,7 @@ class Policy:
 
     def __repr__(self) -> str:
         widths = [self.observation_size, *(len(bias) for bias in self.actor.biases)]
-        return f"Policy({self.env}, {' → '.join(map(str, widths))})"
+        return f"TrainedPolicy({self.env}, {' → '.join(map(str, widths))})"
 
     @property
     def observation_size(self) -> int:
@@ -76,7 +76,7 @@ class Policy:
         write_atomically(path, pack(arrays, facts))
 
 
-def load(run: str | os.PathLike) -> Policy:
+def load(run: str | os.PathLike) -> TrainedPolicy:
     """The policy of a run: its folder, or the policy file itself."""
     path = Path(run)
     path = path / FILE if path.is_dir() else path
@@ -91,7 +91,7 @@ def load(run: str | os.PathLike) -> Policy:
         raise Damaged(f"{path} is no policy ({error})") from None
 
 
-def _policy(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> Policy:
+def _policy(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> TrainedPolicy:
     """The policy that is in a file; KeyError or ValueError if there is none."""
     depth = sum(name.startswith("weight.") for name in arrays)
     chooses = "action.choices" in arrays
@@ -119,7 +119,7 @@ def _policy(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> Policy:
         actions = Choices(outputs, arrays["action.start"].item())
     else:
         actions = ActionScale(arrays["action.offset"], arrays["action.factor"])
-    return Policy(actor, actions, env, wrapper, facts.get("experiment", ""))
+    return TrainedPolicy(actor, actions, env, wrapper, facts.get("experiment", ""))
 
 
 def _expected(widths: Sequence[int], chooses: bool) -> dict[str, tuple[type, tuple[int, ...]]]:

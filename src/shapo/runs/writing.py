@@ -37,7 +37,7 @@ class RunWriter:
         episodes: Sequence[Mapping[str, float]],
         arrays: Mapping[str, NDArray],
         facts: Mapping[str, str],
-        policy: policies.Policy,
+        policy: policies.TrainedPolicy,
     ) -> None:
         """One iteration: its row, its episodes, and the state after it. On disk when this returns."""
         progress, finished = (self._tables[name] for name in TABLES)
