@@ -18,5 +18,7 @@ os.environ["XLA_FLAGS"] = f"{QUICK} {os.environ.get('XLA_FLAGS', '')}"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(HERE.parent / ".pytest_cache" / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+# Two processes share the cores: threads of each for its small matrices only wait for one another.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 # As the command sets it: JAX may be in use here before anything is trained.
 os.environ["PJRT_NPROC"] = "2"

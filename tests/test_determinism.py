@@ -20,7 +20,8 @@ CHOICES = ["--gradient", "shapo", "--env", "SafetyPointGoal1-v0", "--seed", "5"]
 
 
 def shapo(*options, threads, cores):
-    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    for_tests = ("XLA_FLAGS", "OPENBLAS_NUM_THREADS")
+    environment = {name: value for name, value in os.environ.items() if name not in for_tests}
     ours = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(ours)[:cores])  # which the process inherits
     try:

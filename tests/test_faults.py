@@ -27,6 +27,8 @@ TINY = [
     "--critic-epochs", "1", "--steps", "3000", "--seed", "2",
 ]  # fmt: skip
 PATIENCE = 60.0
+# One process trains the run that others are compared with.
+pytestmark = pytest.mark.xdist_group("faults")
 
 
 def shapo(*words, wrapper=()):

@@ -1,5 +1,6 @@
 """A task small enough to train in a blink: walk along a line to 1 without passing 1.2. And ways to break it."""
 
+import subprocess
 import time
 
 import gymnasium
@@ -137,3 +138,21 @@ class Crossing:
         mixed = (self.seed * 2654435761 + self.time * 40503 + 12345) % 2**32
         light = np.where((mixed * 2246822519 % 2**32 >> 16) & 1, 1.0, -1.0)
         return np.stack([light, np.ones(self.num_envs)], axis=1)
+
+
+class Owner(Toy):
+    """Has a process of its own, as environments with a simulator in another program do."""
+
+    def __init__(self, num_envs, notes, stubborn=False):
+        super().__init__(num_envs)
+        self.stubborn = stubborn
+        self.notes = notes
+        self.server = subprocess.Popen(["sleep", "1000"])
+        (notes / f"{self.server.pid}.begun").touch()
+
+    def close(self):
+        if self.stubborn:
+            time.sleep(1000)
+        self.server.kill()
+        self.server.wait()
+        (self.notes / f"{self.server.pid}.closed").touch()

@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 from test_acting import make_actor, mean_action
-from toy_env import Toy
+from toy_env import Owner, Toy
 
 from shapo.experiment import Experiment
 from shapo.rollout import rollout as rollout_module
@@ -214,24 +214,6 @@ def test_nothing_stays_behind():
         assert len(process.children()) == len(before[0]) + 2
         raise KeyError("anything")
     assert (set(process.children()), process.num_fds(), set(os.listdir("/dev/shm"))) == before
-
-
-class Owner(Toy):
-    """Has a process of its own, as environments with a simulator in another program do."""
-
-    def __init__(self, num_envs, notes, stubborn=False):
-        super().__init__(num_envs)
-        self.stubborn = stubborn
-        self.notes = notes
-        self.server = subprocess.Popen(["sleep", "1000"])
-        (notes / f"{self.server.pid}.begun").touch()
-
-    def close(self):
-        if self.stubborn:
-            time.sleep(1000)
-        self.server.kill()
-        self.server.wait()
-        (self.notes / f"{self.server.pid}.closed").touch()
 
 
 def is_running(pid):
