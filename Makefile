@@ -26,7 +26,8 @@ demo: $(READY) system  ## three agents on PointCircle1, a million steps each: wh
 	-$(BIN)/shapo play runs/demo/SafetyPointCircle1-v0_trpo_plain_s0 \
 	  runs/demo/SafetyPointCircle1-v0_trpo-pid_shapo_s0 --out runs/demo/agents.mp4
 
-test: lint docs system  ## style, types, the documentation and the default tests: what must pass before a push
+test: system  ## style, types, the documentation and the default tests: what must pass before a push
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-slow: $(READY) system  ## everything, including the tests that take minutes
