@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
@@ -19,38 +18,16 @@ from shapo.algorithms.search import Algorithm
 from shapo.experiment import Experiment
 from shapo.learning import recipes
 from shapo.learning.appraisal import appraise
-from shapo.learning.normalization import (
-    Statistics,
-    fold,
-    frozen,
-    merge,
-    normalize,
-    nothing_seen,
-    statistics_of,
-    unnormalized,
-)
+from shapo.learning.normalization import frozen, merge, nothing_seen, statistics_of, unnormalized
+from shapo.learning.renormalization import renormalized
+from shapo.learning.state import TrainState
 from shapo.learning.values import Mean, Values, critic_names
 from shapo.rollout.acting import Actor
 from shapo.rules import networks
-from shapo.rules.critics import Critic, Critics
+from shapo.rules.critics import Critics
 from shapo.rules.gradients import Metrics
-from shapo.rules.networks import Layer, Mlp, Policy
+from shapo.rules.networks import Mlp, Policy
 from shapo.types import Batch, Progress, check, check_choices, check_sizes
-
-
-class TrainState(NamedTuple):
-    """All that learning remembers, as arrays."""
-
-    policy: Policy
-    critics: tuple[Critic, ...]
-    """The reward's, then each cost's; one of each, unless the value rule wants more."""
-    algorithm: Any
-    statistics: Statistics
-    """Of the observations; frozen while a batch is collected and learned from."""
-    key: Array
-    iteration: np.int64
-    samples: np.float64
-    effective_samples: np.float64
 
 
 class Todo(NamedTuple):
@@ -186,7 +163,7 @@ class Learner:
 
         seen = unnormalized(batch.reward.size, jax.device_get(done.moments), mean, scale)
         statistics = merge(state.statistics, seen)
-        policy, drift = _renormalize(
+        policy, drift = renormalized(
             done.policy, batch.obs[::20], (mean, scale), frozen(statistics)
         )
         metrics["statistics/kl"] = float(drift)
@@ -256,15 +233,3 @@ class _Improved(NamedTuple):
     targets: tuple[Array, ...]
     moments: tuple[Array, Array]
     effective_samples: Array
-
-
-@jax.jit
-def _renormalize(
-    policy: Policy, obs: Array, before: tuple[Array, Array], after: tuple[Array, Array]
-) -> tuple[Policy, Array]:
-    """The same policy under new statistics, and the KL that is left because observations are clipped."""
-    first, *rest = policy.layers
-    same = policy._replace(layers=(Layer(*fold(*first, before, after)), *rest))
-    as_was = networks.act(policy, normalize(obs, *before))
-    as_is = networks.act(same, normalize(obs, *after))
-    return same, jnp.mean(as_was.divergence(as_is))
