@@ -29,6 +29,8 @@ def name(path: Path) -> str:
     return ".".join(("shapo", *(part for part in parts if part != "__init__")))
 
 
+LONGEST = 250
+"""Lines of a file that holds one idea."""
 NAMES = {name(path) for path in modules()}
 
 
@@ -70,3 +72,8 @@ def test_no_circle_inside_a_room():
 def test_acting_knows_no_jax(path):
     for imported, line in imports(path):
         assert imported.split(".")[0] not in HEAVY, f"{path}:{line} imports {imported}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=name)
+def test_a_file_holds_one_idea(path):
+    assert len(path.read_text().splitlines()) <= LONGEST

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from synthetic import write_run
 
+from shapo.cli import main as cli
 from shapo.experiments.study import telling
 from shapo.experiments.study.plan import RADII, blocks, chosen_radius, flagship
 from shapo.experiments.study.verdicts import holm, judged
@@ -92,3 +93,9 @@ def test_holm():
     # Never less strict than Benjamini and Hochberg, never stricter than Bonferroni.
     assert (np.array(holm(many)) >= stats.false_discovery_control(many) - 1e-12).all()
     assert (np.array(holm(many)) <= np.minimum(1, 20 * many) + 1e-12).all()
+
+
+def test_where_there_is_nothing_it_says_how_to_begin(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["study", "--runs", str(tmp_path / "nowhere")])
+    assert "no such folder; --run trains the study into it" in capsys.readouterr().err

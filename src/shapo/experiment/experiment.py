@@ -82,8 +82,7 @@ class Experiment:
     cost_limit: Annotated[tuple[float, ...], NotNegative] = PUBLISHED
     """Bound on the expected cost of an episode, one per cost signal."""
     cost: CostSignal | str = "own"
-    """What a step costs: what the environment says (own), or, in a Gymnasium environment, what your function of
-    (observation, action, info) says."""
+    """What a step costs: what the environment says (own), or your function of Gymnasium's (obs, action, info)."""
 
     num_envs: Count = 20
     """Environments stepped side by side."""

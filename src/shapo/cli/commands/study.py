@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shapo.cli.parsing import Parser
+from shapo.words import BadInput
 
 if TYPE_CHECKING:
     from shapo.experiments.study.plan import Block
@@ -37,7 +38,9 @@ def run(options: argparse.Namespace) -> None:
     from shapo.experiments.study.plan import blocks
     from shapo.runs.reading import read_runs
 
-    read = lambda: read_runs(options.runs).runs if options.runs.is_dir() else []
+    if not options.run and not options.runs.exists():
+        raise BadInput(f"{options.runs}: no such folder; --run trains the study into it")
+    read = lambda: read_runs(options.runs).runs if options.runs.exists() else []
     if options.run:
         _train(options.runs, read)
     runs = read()
