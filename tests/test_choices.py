@@ -10,7 +10,7 @@ from toy_env import Crossing
 
 import shapo
 from shapo.cli import main as cli
-from shapo.evaluate import evaluate, task_of
+from shapo.evaluate import blueprint_of, evaluate
 from shapo.experiment import Experiment
 from shapo.runs.folder import Run
 from shapo.training import train
@@ -45,7 +45,7 @@ def test_the_policy_chooses_as_the_environment_counts(trained):
     policy = shapo.load(trained.folder)
     assert policy.act(np.array([1.0, 1.0])) == Crossing.DASH
     assert policy.act(np.array([-1.0, 1.0])) == Crossing.WAIT
-    task = task_of(trained, Crossing)
+    task = blueprint_of(trained, Crossing)
     likeliest, sampled = (evaluate(policy, task.build, 20, stochastic=s) for s in (False, True))
     assert likeliest.costs.mean() == likeliest.returns.mean() / 2
     assert 0.8 * BEST < sampled.returns.mean() < 1.1 * BEST

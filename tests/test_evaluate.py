@@ -11,7 +11,7 @@ from toy_env import Toy
 
 from shapo.envs.saute import Budget
 from shapo.envs.simmer import SimmeringBudget
-from shapo.evaluate import LAST_SEED, SEEDS, STRIDE, evaluate, first_seed, task_of
+from shapo.evaluate import LAST_SEED, SEEDS, STRIDE, blueprint_of, evaluate, first_seed
 from shapo.experiment.describing import name_of
 from shapo.rollout.actions import ActionScale
 from shapo.rollout.worker import SEEDS as TRAINING_SEEDS
@@ -130,7 +130,7 @@ def test_a_policy_file_has_nothing_called_but_a_budget(tmp_path, wrapper, capsys
         tmp_path / "run", policy=dataclasses.replace(hostile.POLICY, wrapper=wrapper)
     )
     with pytest.raises(ValueError, match=r"changed by|unexpected keyword"):
-        task_of(Run.open(folder))
+        blueprint_of(Run.open(folder))
     assert not capsys.readouterr().out
 
 
@@ -139,4 +139,4 @@ def test_a_policy_that_learned_on_a_growing_budget_is_judged_with_the_whole(tmp_
     folder = hostile.write_run(
         tmp_path / "run", policy=dataclasses.replace(hostile.POLICY, wrapper=wrapper)
     )
-    assert task_of(Run.open(folder)).wrapper == Budget((10.0,))
+    assert blueprint_of(Run.open(folder)).wrapper == Budget((10.0,))

@@ -14,7 +14,7 @@ from toy_env import Toy
 import shapo
 from shapo.algorithms import saute, trpo
 from shapo.envs import Saute
-from shapo.evaluate import task_of
+from shapo.evaluate import blueprint_of
 from shapo.experiment import Experiment
 from shapo.learning import recipes
 from shapo.learning.learner import Learner
@@ -173,7 +173,7 @@ class TestSaute:
         assert table_without_time(run.folder / "progress.csv") == table_without_time(
             by_name.folder / "progress.csv"
         )
-        env = task_of(run, "toy_env:Toy").build(3, 0)
+        env = blueprint_of(run, "toy_env:Toy").build(3, 0)
         assert isinstance(env, Saute) and env.unsafe_reward == -1000.0
 
     def test_what_it_cannot_learn_in_is_bad_input(self, tmp_path):
@@ -200,9 +200,11 @@ class TestWhatIsRecorded:
         assert run.experiment.env.startswith("custom: ") and "<lambda>" in run.experiment.env
         with pytest.raises(ValueError, match=r"env was a Python object.*<lambda>.*env=…"):
             train(run.experiment, run.folder, resume=True)
-        with pytest.raises(ValueError, match=r"on a Python object.*<lambda>.*task_of\(run, env\)"):
-            task_of(run)
-        assert task_of(run, make).build(3, 0).horizon == 20
+        with pytest.raises(
+            ValueError, match=r"on a Python object.*<lambda>.*blueprint_of\(run, env\)"
+        ):
+            blueprint_of(run)
+        assert blueprint_of(run, make).build(3, 0).horizon == 20
         with pytest.raises(ValueError, match="cannot resume"):
             train(run.experiment, run.folder, env=lambda num_envs: Toy(num_envs), resume=True)
         assert train(run.experiment, run.folder, env=make, resume=True).finished

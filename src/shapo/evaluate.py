@@ -59,7 +59,9 @@ class Evaluation(NamedTuple):
         }
 
 
-def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = None) -> Blueprint:
+def blueprint_of(
+    run: Run, env: EnvFactory | str | None = None, cost: str | None = None
+) -> Blueprint:
     """The environment in which a run was trained, as its algorithm wanted it; or another, by name or as an object.
 
     A folder may come from anywhere: what it calls `module:factory` is used only if the user gives the same name.
@@ -69,7 +71,7 @@ def task_of(run: Run, env: EnvFactory | str | None = None, cost: str | None = No
     if env is None and is_custom(experiment.env):
         raise BadInput(
             f"{run.folder} was trained on a Python object, {experiment.env.removeprefix(CUSTOM)}: name an environment "
-            "with --env, or pass the object in Python, shapo.evaluate.task_of(run, env)"
+            "with --env, or pass the object in Python, shapo.evaluate.blueprint_of(run, env)"
         )
     used = ("cost",) if callable(env) else ("env", "cost")
     require_named({name: getattr(experiment, name) for name in used})

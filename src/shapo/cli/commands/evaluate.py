@@ -49,14 +49,14 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Play and print."""
-    from shapo.evaluate import evaluate, task_of
+    from shapo.evaluate import blueprint_of, evaluate
     from shapo.runs.folder import Run
     from shapo.runs.resuming import changed_versions
 
     trained = Run.open(options.run)
     for note in changed_versions(trained):
         warnings.warn(note, stacklevel=1)
-    policy, build = trained.policy, task_of(trained, options.env, options.cost).build
+    policy, build = trained.policy, blueprint_of(trained, options.env, options.cost).build
     env = options.env or trained.experiment.env
     kinds = {"mean action": False, "sampled action": True}
     found = {

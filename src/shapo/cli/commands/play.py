@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
         raise BadInput(
             "play needs the package imageio; install it with: pip install 'shapo[video]'"
         ) from None
-    from shapo.evaluate import task_of
+    from shapo.evaluate import blueprint_of
     from shapo.film import film, together
     from shapo.runs.folder import Run
 
@@ -75,8 +75,8 @@ def run(options: argparse.Namespace) -> None:
     if out.suffix not in FORMATS:
         raise BadInput(f"{out}: a film's name ends in {' or '.join(FORMATS)}")
     runs = [Run.open(folder) for folder in options.runs]
-    tasks = [task_of(trained, options.env, options.cost) for trained in runs]
-    envs = [task.build_to_draw(options.seed) for task in tasks]
+    blueprints = [blueprint_of(trained, options.env, options.cost) for trained in runs]
+    envs = [blueprint.build_to_draw(options.seed) for blueprint in blueprints]
     films = [
         film(trained.policy, env, options.seed, options.stochastic, options.size, options.every,
              options.max_steps)
