@@ -6,9 +6,11 @@ from scipy import stats
 from synthetic import write_run
 
 from shapo.cli import main as cli
+from shapo.experiments import sweep
 from shapo.experiments.study import telling
 from shapo.experiments.study.plan import RADII, blocks, chosen_radius, flagship
 from shapo.experiments.study.verdicts import holm, judged
+from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
 
 SKILLS = {"plain": 1.0, "SHAPO δ 1e-4": 0.99, "SHAPO δ 1e-3": 1.5}
@@ -48,6 +50,30 @@ def test_the_plan_is_the_one_that_was_written_down(runs):
     assert sum(steps(f"base {a}") for a in ("crpo", "cpo", "saute", "trpo-lagrangian")) == 400
     assert steps("falls") == 225
     assert sum(experiment.steps for experiment in wanted) / 1e6 == 1525
+
+
+def test_what_is_there_is_not_run_again(runs):
+    block = flagship(10)
+    left = block.experiments(runs)
+    assert {experiment.seed for experiment in left} == set(range(5, 10)) and len(left) == 15
+    assert block.experiments()[15:] == left
+    assert flagship(5).experiments(runs) == []
+
+
+def test_what_is_published_is_not_trained_again(runs, tmp_path, monkeypatch, capsys):
+    archive = tmp_path / "published" / "flagship.runs.gz"
+    archive.parent.mkdir()
+    write_archive(runs, archive)
+    asked = []
+    monkeypatch.setattr(sweep, "run", lambda experiments, into: asked.append((experiments, into)))
+    into = tmp_path / "new"
+    cli.main(["study", "--runs", str(into), str(archive.parent), "--run"])
+    assert asked[0] == (flagship(10).experiments(runs), into)
+    assert {e.seed for experiments, _ in asked[1:] for e in experiments} == set(range(5))
+    assert "flagship: 15 of 30 runs" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        cli.main(["study", "--runs", str(archive), "--run"])
+    assert "is a file; what is trained goes to the first of --runs" in capsys.readouterr().err
 
 
 def test_more_return_holds_and_less_does_not(runs):

@@ -45,6 +45,23 @@ def test_equal_runs_make_an_equal_file_and_a_small_one(runs, tmp_path):
     assert len(first.read_bytes()) < 10_000 * len(runs)
 
 
+def test_an_archive_grows(runs, tmp_path, capsys):
+    both, grown = tmp_path / "both.runs.gz", tmp_path / "grown.runs.gz"
+    write_archive(runs, both)
+    write_archive(runs[:1], grown)
+    folders = [str(run.folder) for run in runs]  # of which one is in the archive already
+    cli.main(["archive", str(grown), *folders, "--out", str(grown)])
+    assert "2 runs in" in capsys.readouterr().out
+    assert grown.read_bytes() == both.read_bytes()
+
+
+def test_two_runs_of_one_name_are_not_one(runs, tmp_path):
+    write_run(tmp_path / runs[0].folder.name, EXPERIMENT.replace(seed=7))
+    others = read_runs(tmp_path).runs
+    with pytest.raises(ValueError, match=r"seed0: another run of that name is to go in, too"):
+        write_archive([*runs, *others], tmp_path / "all.runs.gz")
+
+
 def test_other_names_and_other_contents_are_refused(runs, tmp_path):
     with pytest.raises(ValueError, match=r"ends in \.runs\.gz"):
         write_archive(runs, tmp_path / "study.zip")

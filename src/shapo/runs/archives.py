@@ -39,22 +39,34 @@ def is_archive(path: Path) -> bool:
     return path.name.endswith(SUFFIX) and path.is_file()
 
 
-def write_archive(runs: Sequence[Run], path: Path) -> None:
-    """Put finished runs, by name, into one file."""
+def write_archive(runs: Sequence[Run], path: Path) -> int:
+    """Put finished runs, by name, into one file, each once, and return how many they are.
+
+    Those that come from archives go in as they are.
+    """
     if not path.name.endswith(SUFFIX):
         raise BadInput(f"{path}: an archive's name ends in {SUFFIX}")
-    lines = [json.dumps(_packed(run)) for run in sorted(runs, key=lambda run: run.folder.name)]
-    text = "".join(f"{line}\n" for line in lines)
+    known = {
+        archive / content["name"]: content
+        for archive in {run.folder.parent for run in runs}
+        if is_archive(archive)
+        for content in _contents(archive)
+    }
+    packed: dict[str, dict] = {}
+    for run in runs:
+        content = known.get(run.folder) or _packed(run)
+        if packed.setdefault(content["name"], content)["config"] != content["config"]:
+            raise BadInput(f"{run.folder}: another run of that name is to go in, too; rename one")
+    text = "".join(f"{json.dumps(packed[name])}\n" for name in sorted(packed))
     # No time in the header: equal runs make an equal file.
     write_atomically(path, gzip.compress(text.encode(), mtime=0))
+    return len(packed)
 
 
 def read_archive(path: Path) -> list[Run]:
     """The runs of an archive, each with its rows; their folders are names below the file's, and do not exist."""
     try:
-        lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-        contents = [json.loads(line) for line in lines]
-        return [_unpacked(path, content) for content in contents]
+        return [_unpacked(path, content) for content in _contents(path)]
     except (
         OSError,
         EOFError,
@@ -67,7 +79,12 @@ def read_archive(path: Path) -> list[Run]:
         raise BadConfig(f"{path.name} is not an archive of runs ({error})") from None
 
 
-def _packed(run: Run) -> dict[str, object]:
+def _contents(path: Path) -> list[dict]:
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def _packed(run: Run) -> dict:
     history = run.history
     columns = {name: values for name, values in history.columns.items() if _one(name) in KEPT}
     return {

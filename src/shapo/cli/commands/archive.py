@@ -10,6 +10,8 @@ EXAMPLES = """\
 examples:
   shapo archive runs/study --out study.runs.gz
       Every finished run below runs/study: its config and a hundred rows each, a few kB per run.
+  shapo archive study.runs.gz runs/more --out study.runs.gz
+      The same file with more runs in it.
   shapo figure main --runs .
       A folder that holds an archive is as good as a folder of runs, for lists, figures, comparisons and reports.
 """
@@ -18,7 +20,7 @@ examples:
 def describe(parser: Parser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "runs", nargs="+", type=Path, metavar="RUNS", help="run folders, or folders of runs"
+        "runs", nargs="+", type=Path, metavar="RUNS", help="run folders, folders of runs, archives"
     )
     parser.add_argument("-o", "--out", type=Path, required=True, help="the archive, NAME.runs.gz")
 
@@ -37,7 +39,5 @@ def run(options: argparse.Namespace) -> None:
             print(f"skipped {each.folder}: unfinished")
     if not finished:
         raise BadInput(f"{', '.join(map(str, options.runs))}: no finished run in there")
-    write_archive(finished, options.out)
-    print(
-        f"{counted(len(finished), 'run')} in {options.out} ({options.out.stat().st_size / 1000:.0f} kB)"
-    )
+    held = write_archive(finished, options.out)
+    print(f"{counted(held, 'run')} in {options.out} ({options.out.stat().st_size / 1000:.0f} kB)")

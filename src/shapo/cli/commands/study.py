@@ -16,8 +16,10 @@ examples:
   shapo study --runs docs/study
       What the published data say: a line per comparison, from the archive in the repository, in seconds.
   shapo study --runs runs/study --run
-      Train what is missing, in the order of worth: 1,525M steps, some 14 hours on two cores. Interrupted? The same
-      command goes on where it stopped.
+      Train all of it, in the order of worth: 1,525M steps, some 14 hours on two cores. Interrupted? The same command
+      goes on where it stopped.
+  shapo study --runs runs/study docs/study --run
+      Train what is not published yet, into the first folder.
 
 docs/study.md says what is compared, how, and what was decided before the runs.
 """
@@ -26,7 +28,12 @@ docs/study.md says what is compared, how, and what was decided before the runs.
 def describe(parser: Parser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "--runs", type=Path, default=Path("runs/study"), help="folder of the runs [runs/study]"
+        "--runs",
+        nargs="+",
+        type=Path,
+        default=[Path("runs/study")],
+        metavar="RUNS",
+        help="folders of runs, or archives; what is trained goes to the first [runs/study]",
     )
     parser.add_argument(
         "--run", action="store_true", default=False, help="first train what is missing"
@@ -38,24 +45,31 @@ def run(options: argparse.Namespace) -> None:
     from shapo.experiments.study.plan import blocks
     from shapo.runs.reading import read_runs
 
-    if not options.run and not options.runs.exists():
-        raise BadInput(f"{options.runs}: no such folder; --run trains the study into it")
-    read = lambda: read_runs(options.runs).runs if options.runs.exists() else []
+    into = options.runs[0]
     if options.run:
-        _train(options.runs, read)
-    runs = read()
+        if into.is_file():
+            raise BadInput(
+                f"{into} is a file; what is trained goes to the first of --runs, a folder"
+            )
+        into.mkdir(parents=True, exist_ok=True)
+        _train(into, options.runs)
+    elif not into.exists():
+        raise BadInput(f"{into}: no such folder; --run trains the study into it")
+    runs = read_runs(*options.runs).runs
     for block in blocks(runs):
         _show(block, runs)
 
 
-def _train(folder: Path, read) -> None:
+def _train(into: Path, places: list[Path]) -> None:
     """Block by block: what the first ones find decides what the later ones run."""
     from shapo.experiments import sweep
     from shapo.experiments.study.plan import blocks
+    from shapo.runs.reading import read_runs
 
     done = 0
-    while done < len(found := blocks(read())):
-        sweep.run(found[done].experiments(), folder)
+    while done < len(found := blocks(runs := read_runs(*places).runs)):
+        if missing := found[done].experiments(runs):
+            sweep.run(missing, into)
         done += 1
 
 

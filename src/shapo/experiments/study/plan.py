@@ -52,10 +52,15 @@ class Block:
     seeds: int
     contrasts: Sequence[Contrast]
 
-    def experiments(self) -> list[Experiment]:
-        """Every run of the block, seed by seed, so that whatever is there early is a fair sample."""
-        seeds = range(self.seeds)
-        return [arm.replace(seed=seed) for seed in seeds for arm in self.arms.values()]
+    def experiments(self, finished: Sequence[Run] = ()) -> list[Experiment]:
+        """Every run of the block that is not there yet, seed by seed: whatever is there early is a fair sample."""
+        there = {name: runs_of(arm, finished).keys() for name, arm in self.arms.items()}
+        return [
+            arm.replace(seed=seed)
+            for seed in range(self.seeds)
+            for name, arm in self.arms.items()
+            if seed not in there[name]
+        ]
 
 
 def blocks(runs: Sequence[Run]) -> list[Block]:
