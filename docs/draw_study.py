@@ -10,7 +10,7 @@ from shapo.experiments import style
 from shapo.experiments.comparison import picture
 from shapo.experiments.comparison.arms import arms_of
 from shapo.experiments.study import telling
-from shapo.experiments.study.plan import Block, blocks
+from shapo.experiments.study.questions import Block
 from shapo.runs.folder import Run
 from shapo.runs.reading import read_runs
 
@@ -20,19 +20,11 @@ BEGIN, END = "<!-- drawn by docs/draw_study.py -->", "<!-- end -->"
 
 
 def results(runs: Sequence[Run]) -> str:
-    """The tables of every block that has runs, as Markdown."""
-    return "\n".join(line for block in published(runs) for line in _section(block, runs))
-
-
-def published(runs: Sequence[Run]) -> list[Block]:
-    """The blocks that have runs of their own."""
-    begun, seen = {}, set()
-    for block in blocks(runs):
-        own = {run.folder for arm in block.arms for run in telling.within(block, arm, runs)}
-        if own - seen:
-            begun[block.name] = block
-        seen |= own
-    return list(begun.values())
+    """The claims, and the tables of every block that has runs, as Markdown."""
+    command = lambda figure: f"`shapo figure {figure} --runs docs/study`"
+    claims = [(*row, command(figure)) for *row, figure in telling.claims(runs)]
+    sections = (line for block in telling.begun(runs) for line in _section(block, runs))
+    return "\n".join([*_table((*telling.CLAIMED[:-1], "command"), claims), "", *sections])
 
 
 def _section(block: Block, runs: Sequence[Run]) -> Iterator[str]:
@@ -57,7 +49,7 @@ def _table(headings: telling.Row, rows: Sequence[telling.Row]) -> Iterator[str]:
 def draw(runs: Sequence[Run]) -> None:
     """A picture of each block."""
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for block in published(runs):
+    for block in telling.begun(runs):
         own = [run for arm in block.arms for run in telling.within(block, arm, runs)]
         with style.house_style():
             figure = picture.draw(arms_of(own))

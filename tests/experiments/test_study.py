@@ -7,9 +7,11 @@ from synthetic import write_run
 
 from shapo.cli import main as cli
 from shapo.experiments import sweep
+from shapo.experiments.figures.registry import FIGURES
 from shapo.experiments.study import telling
 from shapo.experiments.study.plan import RADII, blocks, chosen_radius, flagship
-from shapo.experiments.study.verdicts import holm, judged
+from shapo.experiments.study.questions import CLAIMS, EARNS
+from shapo.experiments.study.verdicts import holm, judged, verdict_on
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
 
@@ -70,7 +72,7 @@ def test_what_is_published_is_not_trained_again(runs, tmp_path, monkeypatch, cap
     cli.main(["study", "--runs", str(into), str(archive.parent), "--run"])
     assert asked[0] == (flagship(10).experiments(runs), into)
     assert {e.seed for experiments, _ in asked[1:] for e in experiments} == set(range(5))
-    assert "flagship: 15 of 30 runs" in capsys.readouterr().out
+    assert "flagship: 15 of 15 runs" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         cli.main(["study", "--runs", str(archive), "--run"])
     assert "is a file; what is trained goes to the first of --runs" in capsys.readouterr().err
@@ -108,6 +110,36 @@ def test_what_is_told_are_the_runs_means(runs):
     few = telling.arms(block, [run for run in runs if run.experiment.seed == 0])
     assert all("±" not in cell for row in few for cell in row)
     assert not telling.verdicts(block, runs[:2]) and len(telling.verdicts(block, runs)) == 4
+
+
+def test_a_claim_is_judged_by_all_its_contrasts(runs):
+    large, small = (
+        next(
+            f for f in judged(flagship(5), runs) if (f.contrast.ours, f.contrast.metric.name) == key
+        )
+        for key in (("SHAPO δ 1e-3", "return"), ("SHAPO δ 1e-4", "return"))
+    )
+    assert verdict_on([]) is None
+    assert verdict_on([large, large]) == "holds" and verdict_on([small]) == "does not hold"
+    assert small.difference.estimate < 0 < large.difference.estimate
+    assert verdict_on([large, small]) == "undecided"  # half of the signs is no majority
+    assert verdict_on([large, large, small]) == "holds partly"
+
+
+def test_every_claim_has_a_row_and_every_row_a_contrast_of_the_plan(runs):
+    tested = {contrast.claim for block in blocks(runs) for contrast in block.contrasts}
+    assert tested == {*CLAIMS, None}
+    rows = {row[0]: row for row in telling.claims(runs)}
+    assert list(rows) == [claim.text for claim in CLAIMS]
+    assert rows[EARNS.text][2:] == ("5", "undecided", "main")
+    assert rows[CLAIMS[-1].text][1:4] == ("–", "–", "not run yet")
+    assert {claim.figure for claim in CLAIMS} <= FIGURES.keys()
+
+
+def test_only_what_was_begun_is_told(runs):
+    assert telling.begun([]) == []
+    (block,) = telling.begun(runs)
+    assert (block.name, block.seeds) == ("flagship", 5)
 
 
 def test_holm():

@@ -8,7 +8,6 @@ from shapo.cli.parsing import Parser
 from shapo.words import BadInput
 
 if TYPE_CHECKING:
-    from shapo.experiments.study.plan import Block
     from shapo.runs.folder import Run
 
 EXAMPLES = """\
@@ -42,7 +41,6 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train if asked, then judge."""
-    from shapo.experiments.study.plan import blocks
     from shapo.runs.reading import read_runs
 
     into = options.runs[0]
@@ -55,9 +53,7 @@ def run(options: argparse.Namespace) -> None:
         _train(into, options.runs)
     elif not into.exists():
         raise BadInput(f"{into}: no such folder; --run trains the study into it")
-    runs = read_runs(*options.runs).runs
-    for block in blocks(runs):
-        _show(block, runs)
+    _show(read_runs(*options.runs).runs)
 
 
 def _train(into: Path, places: list[Path]) -> None:
@@ -73,7 +69,7 @@ def _train(into: Path, places: list[Path]) -> None:
         done += 1
 
 
-def _show(block: "Block", runs: "list[Run]") -> None:
+def _show(runs: "list[Run]") -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -81,13 +77,16 @@ def _show(block: "Block", runs: "list[Run]") -> None:
     from shapo.experiments.study import telling
 
     console = Console(width=130)
-    console.print(telling.title(block, runs))
-    for headings, rows in (
-        (telling.ARMS, telling.arms(block, runs)),
-        (telling.VERDICTS, telling.verdicts(block, runs)),
-    ):
+
+    def show(headings: telling.Row, rows: list[telling.Row]) -> None:
+        table = Table(*headings, box=box.SIMPLE)
+        for row in rows:
+            table.add_row(*row)
         if rows:
-            table = Table(*headings, box=box.SIMPLE)
-            for row in rows:
-                table.add_row(*row)
             console.print(table)
+
+    for block in telling.begun(runs):
+        console.print(telling.title(block, runs))
+        show(telling.ARMS, telling.arms(block, runs))
+        show(telling.VERDICTS, telling.verdicts(block, runs))
+    show(telling.CLAIMED, telling.claims(runs))

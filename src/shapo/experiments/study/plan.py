@@ -1,13 +1,28 @@
 """Which arms the study runs, block by block in the order of worth, and what is compared. Written before the runs."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from shapo.experiment import Experiment
-from shapo.experiments.counting import counted
+from shapo.experiments.study.questions import (
+    ACTOR,
+    CARRIES,
+    COST_RATE,
+    EARNS,
+    FALLS,
+    FALLS_LESS,
+    FISHER,
+    LASTS,
+    RETURN,
+    SCHEDULED,
+    SPARES,
+    TOGETHER,
+    Block,
+    Claim,
+    Contrast,
+    runs_of,
+)
 from shapo.runs.folder import Run
 from shapo.runs.history import known_mean
 
@@ -15,52 +30,6 @@ FIRST_SEEDS = 5
 """By these the radius of the later blocks is chosen."""
 RADII = (1e-4, 1e-3)
 PLAIN = "plain"
-
-
-class Metric(NamedTuple):
-    """A number of a run, and which way is better."""
-
-    name: str
-    measure: Callable[[Run], float]
-    sign: int
-    """1 if more is better, −1 if less is."""
-    matters: Callable[[float], float]
-    """The smallest improvement that would matter, given the baseline's mean."""
-
-
-RETURN = Metric("return", lambda run: run.history.final("reward/episode"), 1, lambda base: 2.0)
-COST_RATE = Metric(
-    "cost rate", lambda run: run.history.last("cost/rate"), -1, lambda base: 0.05 * base
-)
-FALLS = Metric("falls", lambda run: run.history.last("termination/total"), -1, lambda base: 0.05 * base)  # fmt: skip
-
-
-class Contrast(NamedTuple):
-    """A primary comparison: one arm against another, by one number."""
-
-    ours: str
-    theirs: str
-    metric: Metric
-
-
-@dataclass(frozen=True)
-class Block:
-    """Arms that are run and judged together; Holm's correction is over a block's contrasts."""
-
-    name: str
-    arms: Mapping[str, Experiment]
-    seeds: int
-    contrasts: Sequence[Contrast]
-
-    def experiments(self, finished: Sequence[Run] = ()) -> list[Experiment]:
-        """Every run of the block that is not there yet, seed by seed: whatever is there early is a fair sample."""
-        there = {name: runs_of(arm, finished).keys() for name, arm in self.arms.items()}
-        return [
-            arm.replace(seed=seed)
-            for seed in range(self.seeds)
-            for name, arm in self.arms.items()
-            if seed not in there[name]
-        ]
 
 
 def blocks(runs: Sequence[Run]) -> list[Block]:
@@ -76,8 +45,8 @@ def flagship(seeds: int) -> Block:
     """PID-Lagrangian on PointGoal1, without SHAPO and with two radii."""
     arms = {PLAIN: _pid(), **{_shapo(radius): _pid(radius) for radius in RADII}}
     contrasts = [
-        Contrast(_shapo(radius), PLAIN, metric)
-        for metric in (RETURN, COST_RATE)
+        Contrast(_shapo(radius), PLAIN, metric, claim)
+        for metric, claim in ((RETURN, EARNS), (COST_RATE, SPARES))
         for radius in RADII
     ]
     return Block("flagship", arms, seeds, contrasts)
@@ -94,42 +63,50 @@ def chosen_radius(runs: Sequence[Run]) -> float | None:
     return max(means, key=lambda radius: means[radius])
 
 
-def runs_of(arm: Experiment, runs: Iterable[Run]) -> dict[int, Run]:
-    """The finished runs of an arm, by seed."""
-    wanted = arm.essence("seed")
-    own = (r for r in runs if r.finished and r.experiment.essence("seed") == wanted)
-    return {run.experiment.seed: run for run in counted(own).runs}
-
-
 def _ablations(radius: float, runs: Sequence[Run]) -> list[Block]:
     ours = _shapo(radius)
     pair = {PLAIN: _pid(), ours: _pid(radius)}
-
-    def block(name: str, others: Mapping[str, Experiment]) -> Block:
-        against = [Contrast(arm, base, RETURN) for base in pair for arm in others]
-        return Block(name, pair | dict(others), FIRST_SEEDS, against)
-
+    radii = {_shapo(other): _pid(other) for other in (1e-5, 1e-2)}
+    radii |= {f"ρ_critic {rho:g}": _pid(radius, rho_critic=rho) for rho in (0.005, 0.05)}
+    actor = {"actor alone": _pid(radius, critic_gradient="plain")}
+    critics = {
+        "SAM critics alone": _pid(critic_gradient="sam"),
+        "half the weight decay": _pid(critic_decay=5e-4),
+    }
+    balls = {f"E-SAM as far as {_shapo(r)}": _esam(r, runs) for r in RADII}
+    tails = {f"α {alpha:g}": _pid(radius, schedule="alpha", alpha=alpha) for alpha in (0.05, 0.4)}
+    tails |= {"effective α 0.05": _pid(radius, schedule="effective-alpha", alpha=0.05)}
     return [
-        block(
-            "radius",
-            {_shapo(other): _pid(other) for other in (1e-5, 1e-2)}
-            | {f"ρ_critic {rho:g}": _pid(radius, rho_critic=rho) for rho in (0.005, 0.05)},
-        ),
-        block(
+        Block("radius", pair | radii, FIRST_SEEDS, _above(radii, [PLAIN], LASTS)),
+        Block(
             "parts",
-            {
-                "actor alone": _pid(radius, critic_gradient="plain"),
-                "SAM critics alone": _pid(critic_gradient="sam"),
-                "half the weight decay": _pid(critic_decay=5e-4),
-            },
+            pair | actor | critics,
+            FIRST_SEEDS,
+            [
+                *_above(actor, [PLAIN], ACTOR),
+                *_above(critics, [PLAIN]),
+                *_above([ours], [*actor, *critics], TOGETHER),
+            ],
         ),
-        block("metric", {f"E-SAM as far as {_shapo(r)}": _esam(r, runs) for r in RADII}),
-        block(
+        Block(
+            "metric",
+            pair | balls,
+            FIRST_SEEDS,
+            [*_above(balls, [PLAIN]), *_above([ours], balls, FISHER)],
+        ),
+        Block(
             "schedules",
-            {f"α {alpha:g}": _pid(radius, schedule="alpha", alpha=alpha) for alpha in (0.05, 0.4)}
-            | {"effective α 0.05": _pid(radius, schedule="effective-alpha", alpha=0.05)},
+            pair | tails,
+            FIRST_SEEDS,
+            [*_above(tails, [PLAIN], SCHEDULED), *_above(tails, [ours])],
         ),
     ]
+
+
+def _above(
+    arms: Iterable[str], others: Iterable[str], claim: Claim | None = None
+) -> list[Contrast]:
+    return [Contrast(arm, other, RETURN, claim) for other in others for arm in arms]
 
 
 def _bases(radius: float) -> list[Block]:
@@ -141,7 +118,7 @@ def _bases(radius: float) -> list[Block]:
                 _shapo(radius): Experiment(algo=algo, gradient="shapo", pessimism=radius),
             },
             FIRST_SEEDS,
-            [Contrast(_shapo(radius), PLAIN, RETURN)],
+            [Contrast(_shapo(radius), PLAIN, RETURN, CARRIES)],
         )
         for algo in ("crpo", "cpo", "saute", "trpo-lagrangian")
     ]
@@ -157,7 +134,9 @@ def _falls(radius: float) -> Block:
         for r in radii
     }
     contrasts = [
-        Contrast(f"{algo} {_shapo(r)}", f"{algo} {PLAIN}", FALLS) for algo in algos for r in radii
+        Contrast(f"{algo} {_shapo(r)}", f"{algo} {PLAIN}", FALLS, FALLS_LESS)
+        for algo in algos
+        for r in radii
     ]
     return Block("falls", arms, FIRST_SEEDS, contrasts)
 

@@ -5,12 +5,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from shapo.experiments.statistics import standard_error
-from shapo.experiments.study.plan import Block, runs_of
-from shapo.experiments.study.verdicts import judged
+from shapo.experiments.study.plan import blocks
+from shapo.experiments.study.questions import CLAIMS, Block, runs_of
+from shapo.experiments.study.verdicts import Finding, judged, verdict_on
 from shapo.runs.folder import Run
 
 Row = tuple[str, ...]
 
+CLAIMED: Row = ("the paper says", "difference of means [95 %]", "seeds", "verdict", "figure")
 VERDICTS: Row = ("arm", "against", "by", "means", "difference [95 %]", "p", "seeds", "verdict")
 ARMS: Row = ("arm", "seeds", "return", "cost", "cost rate", "cost p95", "falls")
 _MEASURED: tuple[tuple[Callable[[Run], float], str], ...] = (
@@ -21,6 +23,36 @@ _MEASURED: tuple[tuple[Callable[[Run], float], str], ...] = (
     (lambda run: run.history.last("termination/total"), ",.0f"),
 )
 """As in the headings of `ARMS`, from the third on."""
+
+
+def begun(runs: Sequence[Run]) -> list[Block]:
+    """The blocks that have finished runs of their own."""
+    found: dict[str, Block] = {}
+    seen = set()
+    for block in blocks(runs):
+        own = {run.folder for arm in block.arms for run in within(block, arm, runs)}
+        if own - seen:
+            found[block.name] = block
+        seen |= own
+    return list(found.values())
+
+
+def claims(runs: Sequence[Run]) -> list[Row]:
+    """A row per claim of the paper: what its contrasts found, in the order of the claims."""
+    findings = [found for block in begun(runs) for found in judged(block, runs)]
+    rows = []
+    for claim in CLAIMS:
+        own = [found for found in findings if found.contrast.claim is claim]
+        differences = (
+            f"{found.contrast.ours} − {found.contrast.theirs}: {_difference(found)}"
+            for found in own
+        )
+        seeds = sorted({len(found.ours) for found in own})
+        rows.append((
+            claim.text, "; ".join(differences) or "–", " to ".join(map(str, seeds)) or "–",
+            verdict_on(own) or "not run yet", claim.figure,
+        ))  # fmt: skip
+    return rows
 
 
 def title(block: Block, runs: Sequence[Run]) -> str:
@@ -45,11 +77,11 @@ def verdicts(block: Block, runs: Sequence[Run]) -> list[Row]:
     """A row per comparison for which there are seeds enough."""
     rows = []
     for found in judged(block, runs):
-        contrast, (estimate, low, high) = found.contrast, found.difference
+        contrast, form = found.contrast, found.contrast.metric.form
         rows.append((
             contrast.ours, contrast.theirs, contrast.metric.name,
-            f"{found.ours.mean():.4g}, {found.theirs.mean():.4g}",
-            f"{estimate:+.3g} [{low:+.3g}, {high:+.3g}]", f"{found.p:.3f}",
+            f"{found.ours.mean():{form}}, {found.theirs.mean():{form}}",
+            _difference(found), f"{found.p:.3f}",
             f"{len(found.ours)}{' paired' if found.paired else ''}", found.verdict,
         ))  # fmt: skip
     return rows
@@ -59,6 +91,11 @@ def within(block: Block, arm: str, runs: Sequence[Run]) -> list[Run]:
     """The finished runs of one of a block's arms, by seed."""
     by_seed = runs_of(block.arms[arm], runs)
     return [run for seed, run in sorted(by_seed.items()) if seed < block.seeds]
+
+
+def _difference(found: Finding) -> str:
+    estimate, low, high = (f"{x:+{found.contrast.metric.form}}" for x in found.difference)
+    return f"{estimate} [{low}, {high}]"
 
 
 def _mean(values: Sequence[float], form: str) -> str:

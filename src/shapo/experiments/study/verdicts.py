@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from shapo.experiments.statistics import Interval
-from shapo.experiments.study.plan import Block, Contrast, runs_of
+from shapo.experiments.study.questions import Block, Contrast, runs_of
 from shapo.runs.folder import Run
 
 LEVEL = 0.05
@@ -16,7 +16,7 @@ PAIRING_HELPS = 0.3
 """Pairs of equal seeds are used only if the arms' correlation over seeds is above this."""
 FEWEST_SEEDS = 3
 
-Verdict = Literal["holds", "does not hold", "undecided"]
+Verdict = Literal["holds", "holds partly", "does not hold", "undecided"]
 
 
 class Finding(NamedTuple):
@@ -56,6 +56,17 @@ def judged(block: Block, runs: Sequence[Run]) -> list[Finding]:
             found.append(_compared(contrast, *values))
     corrected = holm([finding.p for finding in found])
     return [each._replace(p=p) for each, p in zip(found, corrected, strict=True)]
+
+
+def verdict_on(findings: Sequence[Finding]) -> Verdict | None:
+    """What several contrasts say together of the claim that they test; None if there are none."""
+    found: set[Verdict] = {each.verdict for each in findings}
+    right = [each.contrast.metric.sign * each.difference.estimate > 0 for each in findings]
+    if not found:
+        return None
+    if len(found) == 1:
+        return found.pop()
+    return "holds partly" if "holds" in found and np.mean(right) > 0.5 else "undecided"
 
 
 def holm(p: Sequence[float]) -> list[float]:

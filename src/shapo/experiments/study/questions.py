@@ -1,0 +1,95 @@
+"""What the study asks: numbers of runs, what the paper claims of them, and which arms are compared to find out."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from shapo.experiment import Experiment
+from shapo.experiments.counting import counted
+from shapo.runs.folder import Run
+
+
+class Metric(NamedTuple):
+    """A number of a run, and which way is better."""
+
+    name: str
+    measure: Callable[[Run], float]
+    sign: int
+    """1 if more is better, −1 if less is."""
+    matters: Callable[[float], float]
+    """The smallest improvement that would matter, given the baseline's mean."""
+    form: str
+    """How it is written."""
+
+
+RETURN = Metric(
+    "return", lambda run: run.history.final("reward/episode"), 1, lambda base: 2.0, ".2f"
+)
+COST_RATE = Metric(
+    "cost rate", lambda run: run.history.last("cost/rate"), -1, lambda base: 0.05 * base, ".5f"
+)
+FALLS = Metric(
+    "falls", lambda run: run.history.last("termination/total"), -1, lambda base: 0.05 * base, ",.0f"
+)
+
+
+class Claim(NamedTuple):
+    """Something that the paper says, and where."""
+
+    text: str
+    figure: str
+    """As `shapo figure` calls it."""
+
+
+EARNS = Claim("SHAPO earns more", "main")
+SPARES = Claim("SHAPO costs less while it learns", "main")
+LASTS = Claim("other radii of actor and critics earn more, too", "sensitivity")
+ACTOR = Claim("the actor's part alone earns more, too", "actor-critic")
+TOGETHER = Claim("actor and critics together earn more than either alone", "actor-critic")
+FISHER = Claim(
+    "a ball in the Fisher metric earns more than a Euclidean one (E-SAM)", "fisher-euclidean"
+)
+SCHEDULED = Claim("a fixed tail probability instead of a fixed radius earns more, too", "schedules")
+CARRIES = Claim(
+    "SHAPO earns more with CRPO, CPO, Sauté and TRPO-Lagrangian, too", "curves-pointgoal1"
+)
+FALLS_LESS = Claim("SHAPO falls less often while it learns", "curves-walker2d")
+CLAIMS = (EARNS, SPARES, LASTS, ACTOR, TOGETHER, FISHER, SCHEDULED, CARRIES, FALLS_LESS)
+
+
+class Contrast(NamedTuple):
+    """A primary comparison: one arm against another, by one number."""
+
+    ours: str
+    """The arm that should be better."""
+    theirs: str
+    metric: Metric
+    claim: Claim | None = None
+    """What of the paper it tests; nothing if it is there to be compared with."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Arms that are run and judged together; Holm's correction is over a block's contrasts."""
+
+    name: str
+    arms: Mapping[str, Experiment]
+    seeds: int
+    contrasts: Sequence[Contrast]
+
+    def experiments(self, finished: Sequence[Run] = ()) -> list[Experiment]:
+        """Every run of the block that is not there yet, seed by seed: whatever is there early is a fair sample."""
+        there = {name: runs_of(arm, finished).keys() for name, arm in self.arms.items()}
+        return [
+            arm.replace(seed=seed)
+            for seed in range(self.seeds)
+            for name, arm in self.arms.items()
+            if seed not in there[name]
+        ]
+
+
+def runs_of(arm: Experiment, runs: Iterable[Run]) -> dict[int, Run]:
+    """The finished runs of an arm, by seed."""
+    wanted = arm.essence("seed")
+    own = (r for r in runs if r.finished and r.experiment.essence("seed") == wanted)
+    return {run.experiment.seed: run for run in counted(own).runs}
