@@ -3,13 +3,16 @@
 import gzip
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from shapo.experiments.study import telling
 from shapo.runs.reading import read_runs
 
 DOCS = Path(__file__).parents[2] / "docs"
+NUMBER = re.compile(r"\d[\d,.]*(?:e-\d+)?(?<![,.])")
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +36,23 @@ def test_every_table_is_what_the_data_give(study, runs):
     assert written.strip() == study.results(runs).strip()
 
 
+def test_every_number_in_the_words_is_in_the_tables(study):
+    """Or in the plan, which stands above them: five seeds are five seeds."""
+    plan, _, rest = study.PAGE.read_text().partition("## Results")
+    words, _, rest = rest.partition(study.BEGIN)
+    tables, _, _ = rest.partition(study.END)
+    known = {*NUMBER.findall(plan), *NUMBER.findall(tables)}
+    assert [number for number in NUMBER.findall(words) if number not in known] == []
+
+
+def test_the_front_page_counts_the_runs_of_its_picture(study, runs):
+    (flagship,) = (block for block in telling.begun(runs) if block.name == "flagship")
+    finished = sum(len(telling.within(flagship, arm, runs)) for arm in flagship.arms)
+    assert f"{finished} trainings of 10M steps" in (DOCS.parent / "README.md").read_text()
+
+
 def test_every_picture_is_there(study, runs):
-    pictures = {f"{block.name.replace(' ', '-')}.png" for block in study.published(runs)}
+    pictures = {f"{block.name.replace(' ', '-')}.png" for block in telling.begun(runs)}
     assert pictures == {path.name for path in study.IMAGES.glob("*.png")}
 
 
