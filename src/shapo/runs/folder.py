@@ -31,6 +31,7 @@ from shapo.runs.history import History, read_history
 from shapo.runs.holding import held
 from shapo.runs.integrity import CONFIG, MANIFEST, TABLES, broken_seals, check_inside, is_sealed
 from shapo.runs.origin import differences
+from shapo.runs.version import commit, release
 from shapo.words import BadInput, printable
 
 PACKAGES = ("jax", "jaxlib", "numpy", "mujoco", "numba", "gymnasium", "optax")
@@ -52,7 +53,7 @@ class Run:
 
     folder: Path
     experiment: Experiment
-    version: str = dataclasses.field(default_factory=lambda: importlib.metadata.version("shapo"))
+    version: str = dataclasses.field(default_factory=release)
     """The shapo that wrote it."""
     moment: History | None = dataclasses.field(default=None, compare=False, repr=False)
     """What it had recorded at one moment; None for a run that may be going on."""
@@ -204,19 +205,13 @@ def is_free(folder: Path) -> bool:
 
 def _write_config(folder: Path, experiment: Experiment) -> None:
     config = {
-        "version": importlib.metadata.version("shapo"),
-        "commit": _commit(),
+        "version": release(),
+        "commit": commit(),
         "id": secrets.token_hex(8),
         "experiment": dataclasses.asdict(experiment),
         "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
     }
     write_atomically(folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
-
-
-def _commit() -> str:
-    """The commit of the shapo that runs, where it was installed from a repository; else nothing."""
-    origin = importlib.metadata.distribution("shapo").read_text("direct_url.json")
-    return json.loads(origin or "{}").get("vcs_info", {}).get("commit_id", "")
 
 
 def _remove(path: Path) -> None:
