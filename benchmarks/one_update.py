@@ -152,9 +152,10 @@ def judged(policy: Policy, step: TrustRegion, batches: Sequence[Seen]) -> Table:
             for i, u in enumerate(updated)
         ]
         turned = [
-            float(turning(*each)) for each in
-            zip((p.move for p in plain), (u.move for u in updated), batches, strict=True)
-        ]  # fmt: skip
+            float(turning(p.move, u.move, seen))
+            for p, u, seen in zip(plain, updated, batches, strict=True)
+            if u.metrics["policy/fraction"] > 0
+        ]
         cosine = [float(u.metrics.get("gradient/cosine", 1.0)) for u in updated]
         gain, cost, rare = np.transpose(others)
         first = gain if first is None else first
