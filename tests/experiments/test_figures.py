@@ -14,6 +14,7 @@ from matplotlib.patches import Ellipse
 from synthetic import write_run
 
 from shapo.cli import main as cli
+from shapo.experiment import Experiment
 from shapo.experiments import figures, style
 from shapo.experiments.figures import drawing, fronts, runtime
 from shapo.experiments.figures.figure import Arm, Result, gather, need, provenance
@@ -172,6 +173,19 @@ def test_an_arm_has_each_seed_once_and_at_its_length(tmp_path):
     )
 
 
+def test_where_a_rate_falls_over_all_steps_a_longer_run_is_another(tmp_path):
+    """PPO's after 200k of 400k steps has learned at other rates than one of 200k steps."""
+    arm = Arm("PPO", Experiment("Walker2d-v4", "ppo", steps=STEPS), style.PLAIN)
+    write_run(tmp_path / "whole", arm.experiment)
+    write_run(tmp_path / "longer", arm.experiment.replace(seed=1, steps=2 * STEPS))
+    (found,) = gather([arm], read_runs(tmp_path).runs)
+    assert [run.folder.name for run in found.runs] == ["whole"]
+    assert [(out.run.folder.name, out.kind) for out in found.left_out] == [
+        ("longer", "of another length")
+    ]
+    assert need([found], [], seeds=2).missing == [arm.experiment.replace(seed=1)]
+
+
 def test_unlike_lengths_are_never_drawn_together(tmp_path, monkeypatch, capsys):
     """SHAPO at 200k steps against plain at 100k: at 200k there is SHAPO alone, and the picture says so."""
     monkeypatch.setattr(style, "FORMATS", ("svg",))
@@ -187,7 +201,7 @@ def test_unlike_lengths_are_never_drawn_together(tmp_path, monkeypatch, capsys):
     assert "26 of 28 configurations not run · 1 longer run as it stood then" in text
     with pytest.raises(figures.NothingToDraw, match="at this length: main"):
         cli.dispatch(words)
-    said = "the runs there are shorter: steps=100000, or --steps 100000, draws them"
+    said = "the runs there are of another length: steps=100000, or --steps 100000, draws them"
     assert said in capsys.readouterr().out
 
 

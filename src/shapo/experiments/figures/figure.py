@@ -13,6 +13,7 @@ from shapo.experiment import Experiment
 from shapo.experiments.counting import LeftOut, counted
 from shapo.experiments.style import Look
 from shapo.runs.folder import Run
+from shapo.runs.resuming import depends_on_length
 from shapo.words import steps_text
 
 ASSUMED_SPEED = 10_000.0
@@ -37,7 +38,8 @@ class Arm:
 
 
 class Result(NamedTuple):
-    """The runs of an arm, one per seed, all of the arm's length: longer ones as they stood then."""
+    """The runs of an arm, one per seed, all of the arm's length: longer ones as they stood then, where they would have
+    stood there anyway."""
 
     arm: Arm
     runs: list[Run]
@@ -78,13 +80,23 @@ def gather(arms: Sequence[Arm], runs: Sequence[Run]) -> list[Result]:
     for arm in arms:
         steps = arm.experiment.steps
         own = alike.get(arm.experiment.essence("seed", "steps"), [])
-        found = counted(run.until(steps) for run in own if run.history.steps >= steps)
+        why = depends_on_length(arm.experiment)
+        far = [run for run in own if run.history.steps >= steps]
+        usable = [run for run in far if not why or run.experiment.steps == steps]
+        found = counted(run.until(steps) for run in usable)
         short = [
             LeftOut(run, "shorter", f"{steps_text(run.history.steps)} of {steps_text(steps)} steps")
             for run in own
             if run.history.steps < steps
         ]
-        results.append(Result(arm, found.runs, found.left_out + short))
+        other = [
+            LeftOut(
+                run, "of another length", f"{steps_text(run.experiment.steps)} steps, and {why}"
+            )
+            for run in far
+            if run not in usable
+        ]
+        results.append(Result(arm, found.runs, found.left_out + short + other))
     return results
 
 
