@@ -10,7 +10,7 @@ from shapo.experiments import sweep
 from shapo.experiments.figures.registry import FIGURES
 from shapo.experiments.study import telling
 from shapo.experiments.study.plan import RADII, blocks, chosen_radius, flagship
-from shapo.experiments.study.questions import CLAIMS, EARNS
+from shapo.experiments.study.questions import CLAIMS, EARNS, TOGETHER
 from shapo.experiments.study.verdicts import holm, judged, verdict_on
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
@@ -134,6 +134,16 @@ def test_every_claim_has_a_row_and_every_row_a_contrast_of_the_plan(runs):
     assert rows[EARNS.text][2:] == ("5", "undecided", "main")
     assert rows[CLAIMS[-1].text][1:4] == ("–", "–", "not run yet")
     assert {claim.figure for claim in CLAIMS} <= FIGURES.keys()
+
+
+def test_together_is_more_than_each_of_the_two_parts_and_decay_is_none_of_them(runs):
+    (parts,) = (block for block in blocks(runs) if block.name == "parts")
+    against = {claim: set() for claim in (TOGETHER, None)}
+    for contrast in parts.contrasts:
+        if contrast.ours == "SHAPO δ 1e-3":
+            against[contrast.claim].add(contrast.theirs)
+    assert against[TOGETHER] == {"actor alone", "SAM critics alone"}
+    assert against[None] == {"half the weight decay"}
 
 
 def test_only_what_was_begun_is_told(runs):
