@@ -48,7 +48,10 @@ class History(NamedTuple):
         return known_mean(self.values(column)[self.late])
 
     def until(self, steps: int) -> "History":
-        """What a training of so many steps would have recorded: up to the iteration that completes them."""
+        """What it had recorded after so many steps: up to the iteration that completes them.
+
+        A training of that length would have recorded the same, unless a rate of it falls over all its steps.
+        """
         kept = int(np.searchsorted(self.values("steps"), steps)) + 1
         return History({name: values[:kept] for name, values in self.columns.items()})
 

@@ -80,24 +80,26 @@ def gather(arms: Sequence[Arm], runs: Sequence[Run]) -> list[Result]:
     for arm in arms:
         steps = arm.experiment.steps
         own = alike.get(arm.experiment.essence("seed", "steps"), [])
-        why = depends_on_length(arm.experiment)
-        far = [run for run in own if run.history.steps >= steps]
-        usable = [run for run in far if not why or run.experiment.steps == steps]
-        found = counted(run.until(steps) for run in usable)
-        short = [
-            LeftOut(run, "shorter", f"{steps_text(run.history.steps)} of {steps_text(steps)} steps")
-            for run in own
-            if run.history.steps < steps
-        ]
-        other = [
-            LeftOut(
-                run, "of another length", f"{steps_text(run.experiment.steps)} steps, and {why}"
-            )
-            for run in far
-            if run not in usable
-        ]
-        results.append(Result(arm, found.runs, found.left_out + short + other))
+        stood = [(run, run.until(steps)) for run in own]
+        unfit = [out for run, then in stood if (out := _unfit(run, then, steps))]
+        found = counted(then for run, then in stood if not _unfit(run, then, steps))
+        results.append(Result(arm, found.runs, found.left_out + unfit))
     return results
+
+
+def _unfit(run: Run, then: Run, steps: int) -> LeftOut | None:
+    """Why a run, as it stood `then`, does not stand for one of so many steps; None if it does."""
+    there, wanted = then.history.steps, steps_text(steps)
+    if there < steps:
+        return LeftOut(run, "shorter", f"{steps_text(there)} of {wanted} steps")
+    why = depends_on_length(run.experiment)
+    if why and run.experiment.steps != steps:
+        reason = f"{steps_text(run.experiment.steps)} steps, and {why}"
+        return LeftOut(run, "of another length", reason)
+    if there - steps >= run.experiment.batch_steps:
+        reason = f"archived in rows, of which none ends at {wanted} steps"
+        return LeftOut(run, "of another length", reason)
+    return None
 
 
 def need(results: Sequence[Result], runs: Sequence[Run], seeds: int) -> Need:
