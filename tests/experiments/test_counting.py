@@ -1,6 +1,9 @@
 """Which runs are averaged, and what is said of the others."""
 
+import json
+
 import numpy as np
+import pytest
 from synthetic import write_run
 
 from shapo.experiment import Experiment
@@ -43,6 +46,19 @@ def test_unlike_lengths_are_not_averaged(tmp_path):
     assert (out.kind, out.reason) == ("shorter", "120k steps, others have 200k")
     curve = mean_curve(found.runs, "reward/episode")
     assert curve.steps[-1] == 200_000, "the short one does not shorten the curve"
+
+
+@pytest.mark.parametrize(("algo", "kept"), [("trpo", ["s0", "s1"]), ("ppo", ["s0"])])
+def test_an_extended_run_is_one_of_its_length_unless_a_rate_falls_over_it(tmp_path, algo, kept):
+    for seed in range(2):
+        folder = write_run(tmp_path / f"s{seed}", SHORT.replace(algo=algo, seed=seed))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"extended_from": [100_000]}))
+    found = counted(read_runs(tmp_path).runs)
+    assert folders(found.runs) == kept
+    assert [out.kind for out in found.left_out] == ["of another length"] * (2 - len(kept))
+    alone = counted(read_runs(folder).runs)
+    assert folders(alone.runs) == ["s1"], "among its like it counts"
 
 
 def test_mean_curves_are_means_and_standard_errors(tmp_path):

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import shutil
 import sys
 import types
 from collections import Counter
@@ -14,10 +15,12 @@ from matplotlib.patches import Ellipse
 from synthetic import write_run
 
 from shapo.cli import main as cli
+from shapo.experiment import Experiment
 from shapo.experiments import figures, style
 from shapo.experiments.figures import drawing, fronts, runtime
 from shapo.experiments.figures.figure import Arm, Result, gather, need, provenance
 from shapo.rules.multipliers import Pid
+from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
 
 STEPS = 200_000
@@ -172,6 +175,34 @@ def test_an_arm_has_each_seed_once_and_at_its_length(tmp_path):
     )
 
 
+def test_where_a_rate_falls_over_all_steps_a_longer_run_is_another(tmp_path):
+    """PPO's after 200k of 400k steps has learned at other rates than one of 200k steps."""
+    arm = Arm("PPO", Experiment("Walker2d-v4", "ppo", steps=STEPS), style.PLAIN)
+    write_run(tmp_path / "whole", arm.experiment)
+    write_run(tmp_path / "longer", arm.experiment.replace(seed=1, steps=2 * STEPS))
+    (found,) = gather([arm], read_runs(tmp_path).runs)
+    assert [run.folder.name for run in found.runs] == ["whole"]
+    assert [(out.run.folder.name, out.kind) for out in found.left_out] == [
+        ("longer", "of another length")
+    ]
+    assert need([found], [], seeds=2).missing == [arm.experiment.replace(seed=1)]
+
+
+def test_an_archived_run_is_cut_where_one_of_its_rows_ends_or_not_at_all(tmp_path):
+    """A row is five iterations of 10M steps: after 51 iterations the run is known only as it stood after 55."""
+    long, short = PLAIN.experiment.replace(steps=10_000_000), PLAIN.experiment.replace(seed=1)
+    write_run(tmp_path / "folder", long)
+    (tmp_path / "runs").mkdir()
+    write_archive(read_runs(tmp_path / "folder").runs, tmp_path / "runs" / "long.runs.gz")
+    for steps, names in ((1_000_000, ["folder", "own"]), (1_020_000, ["own"])):
+        own = write_run(tmp_path / "runs" / "own", short.replace(steps=steps))
+        (found,) = gather([PLAIN.with_steps(steps)], read_runs(tmp_path / "runs").runs)
+        assert [run.folder.name for run in found.runs] == names
+        assert {run.history.steps for run in found.runs} == {steps}
+        shutil.rmtree(own)
+    assert [out.kind for out in found.left_out] == ["of another length"]
+
+
 def test_unlike_lengths_are_never_drawn_together(tmp_path, monkeypatch, capsys):
     """SHAPO at 200k steps against plain at 100k: at 200k there is SHAPO alone, and the picture says so."""
     monkeypatch.setattr(style, "FORMATS", ("svg",))
@@ -187,7 +218,7 @@ def test_unlike_lengths_are_never_drawn_together(tmp_path, monkeypatch, capsys):
     assert "26 of 28 configurations not run · 1 longer run as it stood then" in text
     with pytest.raises(figures.NothingToDraw, match="at this length: main"):
         cli.dispatch(words)
-    said = "the runs there are shorter: steps=100000, or --steps 100000, draws them"
+    said = "the runs there are of another length: steps=100000, or --steps 100000, draws them"
     assert said in capsys.readouterr().out
 
 

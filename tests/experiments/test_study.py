@@ -10,8 +10,8 @@ from shapo.experiments import sweep
 from shapo.experiments.figures.registry import FIGURES
 from shapo.experiments.study import telling
 from shapo.experiments.study.plan import RADII, blocks, chosen_radius, flagship
-from shapo.experiments.study.questions import CLAIMS, EARNS
-from shapo.experiments.study.verdicts import holm, judged, verdict_on
+from shapo.experiments.study.questions import CLAIMS, EARNS, TOGETHER
+from shapo.experiments.study.verdicts import _compared, holm, judged, verdict_on
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
 
@@ -88,14 +88,19 @@ def test_more_return_holds_and_less_does_not(runs):
     assert found["SHAPO δ 1e-4", "return"].verdict == "does not hold"
 
 
-def test_pairs_are_used_only_where_equal_seeds_run_alike(runs):
+def test_the_intervals_are_welchs(runs):
     for found in judged(flagship(5), runs):
-        alike = np.corrcoef(found.ours, found.theirs)[0, 1] > 0.3
-        test = stats.ttest_rel if alike else lambda a, b: stats.ttest_ind(a, b, equal_var=False)
-        expected = test(found.ours, found.theirs)
-        assert found.paired == alike
+        expected = stats.ttest_ind(found.ours, found.theirs, equal_var=False)
         assert expected.pvalue <= found.p <= min(1, 4 * expected.pvalue) * (1 + 1e-9)
         np.testing.assert_allclose(found.difference[1:], expected.confidence_interval(), rtol=1e-9)
+
+
+def test_of_arms_that_are_equal_one_in_twenty_at_most_seems_to_differ():
+    """With pairs wherever five seeds happen to run alike, one in fifteen did."""
+    (contrast, *_), rng = flagship(5).contrasts, np.random.default_rng(0)
+    found = [_compared(contrast, *rng.standard_normal((2, 5))) for _ in range(4000)]
+    assert np.mean([each.p < 0.05 for each in found]) < 0.05
+    assert np.mean([each.difference.low < 0 < each.difference.high for each in found]) > 0.95
 
 
 def test_what_is_told_are_the_runs_means(runs):
@@ -134,6 +139,16 @@ def test_every_claim_has_a_row_and_every_row_a_contrast_of_the_plan(runs):
     assert rows[EARNS.text][2:] == ("5", "undecided", "main")
     assert rows[CLAIMS[-1].text][1:4] == ("–", "–", "not run yet")
     assert {claim.figure for claim in CLAIMS} <= FIGURES.keys()
+
+
+def test_together_is_more_than_each_of_the_two_parts_and_decay_is_none_of_them(runs):
+    (parts,) = (block for block in blocks(runs) if block.name == "parts")
+    against = {claim: set() for claim in (TOGETHER, None)}
+    for contrast in parts.contrasts:
+        if contrast.ours == "SHAPO δ 1e-3":
+            against[contrast.claim].add(contrast.theirs)
+    assert against[TOGETHER] == {"actor alone", "SAM critics alone"}
+    assert against[None] == {"half the weight decay"}
 
 
 def test_only_what_was_begun_is_told(runs):

@@ -37,6 +37,20 @@ def test_every_number_that_tables_show_is_the_same(runs, tmp_path):
             np.testing.assert_allclose(value, expected, rtol=1e-6, err_msg=column)
 
 
+@pytest.mark.parametrize("iterations", [250, 350, 137, 23, 1])
+def test_the_end_of_a_run_of_any_length_is_the_same(tmp_path, iterations):
+    """250 iterations, Walker2d's, are not a multiple of a hundred rows."""
+    experiment = EXPERIMENT.replace(steps=iterations * EXPERIMENT.batch_steps)
+    write_run(tmp_path / "run", experiment)
+    (run,), _ = read_runs(tmp_path / "run")
+    write_archive([run], tmp_path / "one.runs.gz")
+    (again,) = read_archive(tmp_path / "one.runs.gz")
+    assert len(again.history.values("steps")) <= 100
+    for column in ("reward/episode", "cost/episode", "cost/p95"):
+        expected = run.history.final(column)
+        np.testing.assert_allclose(again.history.final(column), expected, rtol=1e-6)
+
+
 def test_equal_runs_make_an_equal_file_and_a_small_one(runs, tmp_path):
     first, second = tmp_path / "a.runs.gz", tmp_path / "b.runs.gz"
     write_archive(runs, first)

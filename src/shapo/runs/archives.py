@@ -1,7 +1,8 @@
 """Many runs in one small file, to be published and redrawn: what was asked and a hundred rows of what happened.
 
-A line of JSON per run, compressed. Rows are means over equal stretches of iterations (of what sums up the training so
-far, the last value of each), so that the mean over the last tenth of a run is the same from an archive as from itself.
+A line of JSON per run, compressed. Rows are means over stretches of iterations (of what sums up the training so far,
+the last value of each). The last tenth of the steps is cut into stretches of one length, so that its mean is the same
+from an archive as from the run itself.
 """
 
 import gzip
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from shapo.runs.config import BadConfig, config_of
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
-from shapo.runs.history import History, known_mean
+from shapo.runs.history import FINAL_SHARE, History, known_mean
 from shapo.words import BadInput
 
 SUFFIX = ".runs.gz"
@@ -87,15 +88,28 @@ def _contents(path: Path) -> list[dict]:
 def _packed(run: Run) -> dict:
     history = run.history
     columns = {name: values for name, values in history.columns.items() if _one(name) in KEPT}
+    begins = _begins(len(history.values("steps")), int(history.late.sum()))
     return {
         "name": run.folder.name,
         "config": json.loads((run.folder / "config.json").read_text("utf-8")),
-        "rows": {name: _rows(name, values) for name, values in columns.items()},
+        "rows": {name: _rows(name, values, begins) for name, values in columns.items()},
     }
 
 
-def _rows(name: str, values: NDArray[np.float64]) -> list[float | None]:
-    stretches = np.array_split(values, min(ROWS, len(values)))
+def _begins(count: int, late: int) -> list[int]:
+    """Where each of at most `ROWS` stretches of so many iterations begins; the `late` last ones share a length."""
+    last = max(n for n in range(1, round(ROWS * FINAL_SHARE) + 1) if late % n == 0)
+    early = count - late
+    first = [
+        stretch[0]
+        for stretch in np.array_split(np.arange(early), min(ROWS - last, early) or 1)
+        if len(stretch)
+    ]
+    return [*first, *range(early, count, late // last)]
+
+
+def _rows(name: str, values: NDArray[np.float64], begins: Sequence[int]) -> list[float | None]:
+    stretches = np.split(values, begins[1:])
     found = [each[-1] if _one(name) in GROWING else known_mean(each) for each in stretches]
     return [None if np.isnan(x) else float(f"{x:.{DIGITS}g}") for x in found]
 

@@ -25,6 +25,8 @@ class Config(NamedTuple):
 
     experiment: Experiment
     version: str
+    extended: bool
+    """Whether it was begun for fewer steps than it was then asked for."""
 
 
 def read_config(path: Path) -> Config:
@@ -52,7 +54,7 @@ def config_of(content: Any, file: str) -> Config:
         raise BadConfig(
             f"{file} was written by shapo {version}, which called what was passed as Python objects by other names"
         )
-    return Config(_experiment(file, choices, version), version)
+    return Config(_experiment(file, choices, version), version, "extended_from" in content)
 
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:

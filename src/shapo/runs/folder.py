@@ -55,6 +55,8 @@ class Run:
     experiment: Experiment
     version: str = dataclasses.field(default_factory=release)
     """The shapo that wrote it."""
+    extended: bool = False
+    """Whether it was begun for fewer steps than it was then asked for."""
     moment: History | None = dataclasses.field(default=None, compare=False, repr=False)
     """What it had recorded at one moment; None for a run that may be going on."""
 

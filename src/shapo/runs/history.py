@@ -25,6 +25,11 @@ class History(NamedTuple):
         taken = self.columns.get("steps", np.empty(0))
         return int(taken[-1]) if len(taken) else 0
 
+    @property
+    def late(self) -> NDArray[np.bool_]:
+        """Which iterations belong to the last tenth of the steps."""
+        return self.values("steps") > (1 - FINAL_SHARE) * self.steps
+
     def values(self, column: str) -> NDArray[np.float64]:
         """A value per iteration; NaN where this run does not record it.
 
@@ -40,11 +45,13 @@ class History(NamedTuple):
 
     def final(self, column: str) -> float:
         """The mean over the last tenth of the steps; NaN if nothing is known there, because no episode has ended."""
-        late = self.values("steps") > (1 - FINAL_SHARE) * self.steps
-        return known_mean(self.values(column)[late])
+        return known_mean(self.values(column)[self.late])
 
     def until(self, steps: int) -> "History":
-        """What a training of so many steps would have recorded: up to the iteration that completes them."""
+        """What it had recorded after so many steps: up to the iteration that completes them.
+
+        A training of that length would have recorded the same, unless a rate of it falls over all its steps.
+        """
         kept = int(np.searchsorted(self.values("steps"), steps)) + 1
         return History({name: values[:kept] for name, values in self.columns.items()})
 

@@ -13,6 +13,7 @@ from shapo.experiment import Experiment
 from shapo.experiments.counting import LeftOut, counted
 from shapo.experiments.style import Look
 from shapo.runs.folder import Run
+from shapo.runs.resuming import depends_on_length
 from shapo.words import steps_text
 
 ASSUMED_SPEED = 10_000.0
@@ -37,7 +38,8 @@ class Arm:
 
 
 class Result(NamedTuple):
-    """The runs of an arm, one per seed, all of the arm's length: longer ones as they stood then."""
+    """The runs of an arm, one per seed, all of the arm's length: longer ones as they stood then, where they would have
+    stood there anyway."""
 
     arm: Arm
     runs: list[Run]
@@ -78,14 +80,26 @@ def gather(arms: Sequence[Arm], runs: Sequence[Run]) -> list[Result]:
     for arm in arms:
         steps = arm.experiment.steps
         own = alike.get(arm.experiment.essence("seed", "steps"), [])
-        found = counted(run.until(steps) for run in own if run.history.steps >= steps)
-        short = [
-            LeftOut(run, "shorter", f"{steps_text(run.history.steps)} of {steps_text(steps)} steps")
-            for run in own
-            if run.history.steps < steps
-        ]
-        results.append(Result(arm, found.runs, found.left_out + short))
+        stood = [(run, run.until(steps)) for run in own]
+        unfit = [out for run, then in stood if (out := _unfit(run, then, steps))]
+        found = counted(then for run, then in stood if not _unfit(run, then, steps))
+        results.append(Result(arm, found.runs, found.left_out + unfit))
     return results
+
+
+def _unfit(run: Run, then: Run, steps: int) -> LeftOut | None:
+    """Why a run, as it stood `then`, does not stand for one of so many steps; None if it does."""
+    there, wanted = then.history.steps, steps_text(steps)
+    if there < steps:
+        return LeftOut(run, "shorter", f"{steps_text(there)} of {wanted} steps")
+    why = depends_on_length(run.experiment)
+    if why and run.experiment.steps != steps:
+        reason = f"{steps_text(run.experiment.steps)} steps, and {why}"
+        return LeftOut(run, "of another length", reason)
+    if there - steps >= run.experiment.batch_steps:
+        reason = f"archived in rows, of which none ends at {wanted} steps"
+        return LeftOut(run, "of another length", reason)
+    return None
 
 
 def need(results: Sequence[Result], runs: Sequence[Run], seeds: int) -> Need:

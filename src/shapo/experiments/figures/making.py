@@ -84,7 +84,9 @@ def _draw(figure: Figure, order: Order, found: Runs) -> bool:
             print(f"  left out: {run.folder}: {reason}")
     if results and not any(result.runs for result in results):
         if (steps := drawable_steps(results)) is not None:
-            print(f"  the runs there are shorter: steps={steps}, or --steps {steps}, draws them")
+            print(
+                f"  the runs there are of another length: steps={steps}, or --steps {steps}, draws them"
+            )
         return False
     paths = save(figure, results, order.out)
     print(f"  drawn: {', '.join(map(str, paths))}")

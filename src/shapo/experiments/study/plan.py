@@ -69,10 +69,8 @@ def _ablations(radius: float, runs: Sequence[Run]) -> list[Block]:
     radii = {_shapo(other): _pid(other) for other in (1e-5, 1e-2)}
     radii |= {f"ρ_critic {rho:g}": _pid(radius, rho_critic=rho) for rho in (0.005, 0.05)}
     actor = {"actor alone": _pid(radius, critic_gradient="plain")}
-    critics = {
-        "SAM critics alone": _pid(critic_gradient="sam"),
-        "half the weight decay": _pid(critic_decay=5e-4),
-    }
+    critics = {"SAM critics alone": _pid(critic_gradient="sam")}
+    decay = {"half the weight decay": _pid(critic_decay=5e-4)}
     balls = {f"E-SAM as far as {_shapo(r)}": _esam(r, runs) for r in RADII}
     tails = {f"α {alpha:g}": _pid(radius, schedule="alpha", alpha=alpha) for alpha in (0.05, 0.4)}
     tails |= {"effective α 0.05": _pid(radius, schedule="effective-alpha", alpha=0.05)}
@@ -80,12 +78,13 @@ def _ablations(radius: float, runs: Sequence[Run]) -> list[Block]:
         Block("radius", pair | radii, FIRST_SEEDS, _above(radii, [PLAIN], LASTS)),
         Block(
             "parts",
-            pair | actor | critics,
+            pair | actor | critics | decay,
             FIRST_SEEDS,
             [
                 *_above(actor, [PLAIN], ACTOR),
-                *_above(critics, [PLAIN]),
+                *_above([*critics, *decay], [PLAIN]),
                 *_above([ours], [*actor, *critics], TOGETHER),
+                *_above([ours], decay),
             ],
         ),
         Block(

@@ -82,7 +82,7 @@ def verdicts(block: Block, runs: Sequence[Run]) -> list[Row]:
             contrast.ours, contrast.theirs, contrast.metric.name,
             f"{found.ours.mean():{form}}, {found.theirs.mean():{form}}",
             _difference(found), f"{found.p:.3f}",
-            f"{len(found.ours)}{' paired' if found.paired else ''}", found.verdict,
+            str(len(found.ours)), found.verdict,
         ))  # fmt: skip
     return rows
 
