@@ -9,7 +9,7 @@ from shapo.cli import main as cli
 from shapo.experiments import sweep
 from shapo.experiments.figures.registry import FIGURES
 from shapo.experiments.study import telling
-from shapo.experiments.study.plan import RADII, blocks, chosen_radius, flagship
+from shapo.experiments.study.plan import FIRST_SEEDS, RADII, blocks, chosen_radius, flagship
 from shapo.experiments.study.questions import CLAIMS, EARNS, TOGETHER
 from shapo.experiments.study.verdicts import _compared, holm, judged, verdict_on
 from shapo.runs.archives import write_archive
@@ -22,7 +22,7 @@ SKILLS = {"plain": 1.0, "SHAPO δ 1e-4": 0.99, "SHAPO δ 1e-3": 1.5}
 def runs(tmp_path_factory):
     """The flagship's first five seeds, where the larger radius earns half as much again."""
     folder = tmp_path_factory.mktemp("study")
-    for number, (name, arm) in enumerate(flagship(5).arms.items()):
+    for number, (name, arm) in enumerate(flagship(FIRST_SEEDS).arms.items()):
         for seed in range(5):
             write_run(
                 folder / f"{number}-{seed}",
@@ -42,11 +42,11 @@ def test_the_later_blocks_wait_for_the_first(runs):
 def test_the_plan_is_the_one_that_was_written_down(runs):
     found = blocks(runs)
     wanted = {experiment for block in found for experiment in block.experiments()}
+    flagships = {e for block in found if block.name == "flagship" for e in block.experiments()}
     steps = lambda name: sum(e.steps for block in found if block.name == name
-                             for e in set(block.experiments())) / 1e6  # fmt: skip
+                             for e in set(block.experiments()) - flagships) / 1e6  # fmt: skip
     assert [len(block.arms) for block in found if block.name == "flagship"] == [3, 3]
-    # Ablations count the two arms that they share with the flagship: 5 seeds of 10M steps each.
-    assert [steps(name) - 100 for name in ("radius", "parts", "metric", "schedules")] == [
+    assert [steps(name) for name in ("radius", "parts", "metric", "schedules")] == [
         200, 150, 100, 150,
     ]  # fmt: skip
     assert sum(steps(f"base {a}") for a in ("crpo", "cpo", "saute", "trpo-lagrangian")) == 400
@@ -54,12 +54,20 @@ def test_the_plan_is_the_one_that_was_written_down(runs):
     assert sum(experiment.steps for experiment in wanted) / 1e6 == 1525
 
 
+def test_a_radius_is_not_compared_with_others_where_it_was_chosen(runs):
+    ours = f"SHAPO δ {RADII[1]:.0e}".replace("e-0", "e-")
+    for block in blocks(runs):
+        chosen_by = set(block.seeds) & set(FIRST_SEEDS)
+        rivals = [c for c in block.contrasts if ours in c[:2] and "plain" not in c[:2]]
+        assert not (chosen_by and rivals), block.name
+
+
 def test_what_is_there_is_not_run_again(runs):
-    block = flagship(10)
+    block = flagship(range(10))
     left = block.experiments(runs)
     assert {experiment.seed for experiment in left} == set(range(5, 10)) and len(left) == 15
     assert block.experiments()[15:] == left
-    assert flagship(5).experiments(runs) == []
+    assert flagship(FIRST_SEEDS).experiments(runs) == []
 
 
 def test_what_is_published_is_not_trained_again(runs, tmp_path, monkeypatch, capsys):
@@ -70,8 +78,8 @@ def test_what_is_published_is_not_trained_again(runs, tmp_path, monkeypatch, cap
     monkeypatch.setattr(sweep, "run", lambda experiments, into: asked.append((experiments, into)))
     into = tmp_path / "new"
     cli.main(["study", "--runs", str(into), str(archive.parent), "--run"])
-    assert asked[0] == (flagship(10).experiments(runs), into)
-    assert {e.seed for experiments, _ in asked[1:] for e in experiments} == set(range(5))
+    assert asked[0] == (flagship(range(10)).experiments(runs), into)
+    assert {e.seed for experiments, _ in asked[1:] for e in experiments} <= set(range(10))
     assert "flagship: 15 of 15 runs" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         cli.main(["study", "--runs", str(archive), "--run"])
@@ -79,7 +87,9 @@ def test_what_is_published_is_not_trained_again(runs, tmp_path, monkeypatch, cap
 
 
 def test_more_return_holds_and_less_does_not(runs):
-    found = {(f.contrast.ours, f.contrast.metric.name): f for f in judged(flagship(5), runs)}
+    found = {
+        (f.contrast.ours, f.contrast.metric.name): f for f in judged(flagship(FIRST_SEEDS), runs)
+    }
     assert len(found) == 4
     large = found["SHAPO δ 1e-3", "return"]
     assert large.verdict == "holds"
@@ -89,7 +99,7 @@ def test_more_return_holds_and_less_does_not(runs):
 
 
 def test_the_intervals_are_welchs(runs):
-    for found in judged(flagship(5), runs):
+    for found in judged(flagship(FIRST_SEEDS), runs):
         expected = stats.ttest_ind(found.ours, found.theirs, equal_var=False)
         assert expected.pvalue <= found.p <= min(1, 4 * expected.pvalue) * (1 + 1e-9)
         np.testing.assert_allclose(found.difference[1:], expected.confidence_interval(), rtol=1e-9)
@@ -97,14 +107,14 @@ def test_the_intervals_are_welchs(runs):
 
 def test_of_arms_that_are_equal_one_in_twenty_at_most_seems_to_differ():
     """With pairs wherever five seeds happen to run alike, one in fifteen did."""
-    (contrast, *_), rng = flagship(5).contrasts, np.random.default_rng(0)
+    (contrast, *_), rng = flagship(FIRST_SEEDS).contrasts, np.random.default_rng(0)
     found = [_compared(contrast, *rng.standard_normal((2, 5))) for _ in range(4000)]
     assert np.mean([each.p < 0.05 for each in found]) < 0.05
     assert np.mean([each.difference.low < 0 < each.difference.high for each in found]) > 0.95
 
 
 def test_what_is_told_are_the_runs_means(runs):
-    block = flagship(5)
+    block = flagship(FIRST_SEEDS)
     assert telling.title(block, runs) == "flagship: 15 of 15 runs"
     told = {row[0]: row for row in telling.arms(block, runs)}
     for name, arm in block.arms.items():
@@ -120,7 +130,9 @@ def test_what_is_told_are_the_runs_means(runs):
 def test_a_claim_is_judged_by_all_its_contrasts(runs):
     large, small = (
         next(
-            f for f in judged(flagship(5), runs) if (f.contrast.ours, f.contrast.metric.name) == key
+            f
+            for f in judged(flagship(FIRST_SEEDS), runs)
+            if (f.contrast.ours, f.contrast.metric.name) == key
         )
         for key in (("SHAPO δ 1e-3", "return"), ("SHAPO δ 1e-4", "return"))
     )
@@ -154,7 +166,7 @@ def test_together_is_more_than_each_of_the_two_parts_and_decay_is_none_of_them(r
 def test_only_what_was_begun_is_told(runs):
     assert telling.begun([]) == []
     (block,) = telling.begun(runs)
-    assert (block.name, block.seeds) == ("flagship", 5)
+    assert (block.name, block.seeds) == ("flagship", FIRST_SEEDS)
 
 
 def test_holm():

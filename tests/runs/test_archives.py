@@ -71,9 +71,12 @@ def test_an_archive_grows(runs, tmp_path, capsys):
 
 def test_two_runs_of_one_name_are_not_one(runs, tmp_path):
     write_run(tmp_path / runs[0].folder.name, EXPERIMENT.replace(seed=7))
-    others = read_runs(tmp_path).runs
-    with pytest.raises(ValueError, match=r"seed0: another run of that name is to go in, too"):
-        write_archive([*runs, *others], tmp_path / "all.runs.gz")
+    first, again = tmp_path / "all.runs.gz", tmp_path / "again.runs.gz"
+    assert write_archive([*runs, *read_runs(tmp_path).runs], first) == 3
+    kept = {run.folder.name: run.experiment.seed for run in read_archive(first)}
+    assert kept == {"seed0": 0, "seed0-2": 7, "seed1": 1}
+    assert write_archive([*read_archive(first), *runs], again) == 3
+    assert again.read_bytes() == first.read_bytes()
 
 
 def test_other_names_and_other_contents_are_refused(runs, tmp_path):

@@ -8,7 +8,7 @@ from an archive as from the run itself.
 import gzip
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -54,10 +54,10 @@ def write_archive(runs: Sequence[Run], path: Path) -> int:
         for content in _contents(archive)
     }
     packed: dict[str, dict] = {}
-    for run in runs:
+    for run in sorted(runs, key=lambda run: (run.folder.name, run.folder)):
         content = known.get(run.folder) or _packed(run)
-        if packed.setdefault(content["name"], content)["config"] != content["config"]:
-            raise BadInput(f"{run.folder}: another run of that name is to go in, too; rename one")
+        name = _free_name(content, packed)
+        packed[name] = content | {"name": name}
     text = "".join(f"{json.dumps(packed[name])}\n" for name in sorted(packed))
     # No time in the header: equal runs make an equal file.
     write_atomically(path, gzip.compress(text.encode(), mtime=0))
@@ -78,6 +78,15 @@ def read_archive(path: Path) -> list[Run]:
         RecursionError,
     ) as error:
         raise BadConfig(f"{path.name} is not an archive of runs ({error})") from None
+
+
+def _free_name(content: dict, taken: Mapping[str, dict]) -> str:
+    """The run's name, numbered if another run has it; what is there already, by its config, keeps its place."""
+    name, number = content["name"], 1
+    while name in taken and taken[name]["config"] != content["config"]:
+        number += 1
+        name = f"{content['name']}-{number}"
+    return name
 
 
 def _contents(path: Path) -> list[dict]:

@@ -9,15 +9,16 @@ from shapo.experiments.study.questions import (
     ACTOR,
     CARRIES,
     COST_RATE,
+    CRITICS,
     EARNS,
     FALLS,
     FALLS_LESS,
     FISHER,
-    LASTS,
     RETURN,
     SCHEDULED,
     SPARES,
     TOGETHER,
+    TOO_FAR,
     Block,
     Claim,
     Contrast,
@@ -26,22 +27,24 @@ from shapo.experiments.study.questions import (
 from shapo.runs.folder import Run
 from shapo.runs.history import known_mean
 
-FIRST_SEEDS = 5
+FIRST_SEEDS = range(5)
 """By these the radius of the later blocks is chosen."""
+OTHER_SEEDS = range(5, 10)
+"""On these it is compared with others: where it was chosen, it has been lucky."""
 RADII = (1e-4, 1e-3)
 PLAIN = "plain"
 
 
 def blocks(runs: Sequence[Run]) -> list[Block]:
     """The blocks that can be run now: the later ones need what the first has chosen."""
-    found = [flagship(FIRST_SEEDS), flagship(10)]
+    found = [flagship(FIRST_SEEDS), flagship(range(10))]
     radius = chosen_radius(runs)
     if radius is None:
         return found[:1]
     return [*found, *_ablations(radius, runs), *_bases(radius), _falls(radius)]
 
 
-def flagship(seeds: int) -> Block:
+def flagship(seeds: range) -> Block:
     """PID-Lagrangian on PointGoal1, without SHAPO and with two radii."""
     arms = {PLAIN: _pid(), **{_shapo(radius): _pid(radius) for radius in RADII}}
     contrasts = [
@@ -57,29 +60,38 @@ def chosen_radius(runs: Sequence[Run]) -> float | None:
     means = {}
     for radius in RADII:
         by_seed = runs_of(_pid(radius), runs)
-        if not set(range(FIRST_SEEDS)) <= by_seed.keys():
+        if not set(FIRST_SEEDS) <= by_seed.keys():
             return None
-        means[radius] = np.mean([RETURN.measure(by_seed[seed]) for seed in range(FIRST_SEEDS)])
+        means[radius] = np.mean([RETURN.measure(by_seed[seed]) for seed in FIRST_SEEDS])
     return max(means, key=lambda radius: means[radius])
 
 
 def _ablations(radius: float, runs: Sequence[Run]) -> list[Block]:
     ours = _shapo(radius)
     pair = {PLAIN: _pid(), ours: _pid(radius)}
-    radii = {_shapo(other): _pid(other) for other in (1e-5, 1e-2)}
-    radii |= {f"ρ_critic {rho:g}": _pid(radius, rho_critic=rho) for rho in (0.005, 0.05)}
+    small, large = ({_shapo(other): _pid(other)} for other in (1e-5, 1e-2))
+    rhos = {f"ρ_critic {rho:g}": _pid(radius, rho_critic=rho) for rho in (0.005, 0.05)}
     actor = {"actor alone": _pid(radius, critic_gradient="plain")}
     critics = {"SAM critics alone": _pid(critic_gradient="sam")}
     decay = {"half the weight decay": _pid(critic_decay=5e-4)}
-    balls = {f"E-SAM as far as {_shapo(r)}": _esam(r, runs) for r in RADII}
+    balls = {_shapo(r): f"E-SAM as far as {_shapo(r)}" for r in RADII}
     tails = {f"α {alpha:g}": _pid(radius, schedule="alpha", alpha=alpha) for alpha in (0.05, 0.4)}
     tails |= {"effective α 0.05": _pid(radius, schedule="effective-alpha", alpha=0.05)}
     return [
-        Block("radius", pair | radii, FIRST_SEEDS, _above(radii, [PLAIN], LASTS)),
+        Block(
+            "radius",
+            pair | small | large | rhos,
+            FIRST_SEEDS,
+            [
+                *_above(small, [PLAIN]),
+                *_above([PLAIN], large, TOO_FAR),
+                *_above(rhos, [PLAIN], CRITICS),
+            ],
+        ),
         Block(
             "parts",
             pair | actor | critics | decay,
-            FIRST_SEEDS,
+            OTHER_SEEDS,
             [
                 *_above(actor, [PLAIN], ACTOR),
                 *_above([*critics, *decay], [PLAIN]),
@@ -89,14 +101,19 @@ def _ablations(radius: float, runs: Sequence[Run]) -> list[Block]:
         ),
         Block(
             "metric",
-            pair | balls,
-            FIRST_SEEDS,
-            [*_above(balls, [PLAIN]), *_above([ours], balls, FISHER)],
+            {PLAIN: _pid()}
+            | {_shapo(r): _pid(r) for r in RADII}
+            | {balls[_shapo(r)]: _esam(r, runs) for r in RADII},
+            OTHER_SEEDS,
+            [
+                *_above(balls.values(), [PLAIN]),
+                *(Contrast(ours, ball, RETURN, FISHER) for ours, ball in balls.items()),
+            ],
         ),
         Block(
             "schedules",
             pair | tails,
-            FIRST_SEEDS,
+            OTHER_SEEDS,
             [*_above(tails, [PLAIN], SCHEDULED), *_above(tails, [ours])],
         ),
     ]
@@ -153,7 +170,7 @@ def _esam(radius: float, runs: Sequence[Run]) -> Experiment:
     distances = [
         known_mean(run.history.values("gradient/distance"))
         for seed, run in runs_of(_pid(radius), runs).items()
-        if seed < FIRST_SEEDS
+        if seed in FIRST_SEEDS
     ]
     return _pid(gradient="sam", critic_gradient="sam", rho=float(f"{np.mean(distances):.2g}"))
 

@@ -43,7 +43,8 @@ class Claim(NamedTuple):
 
 EARNS = Claim("SHAPO earns more", "main")
 SPARES = Claim("SHAPO costs less while it learns", "main")
-LASTS = Claim("other radii of actor and critics earn more, too", "sensitivity")
+TOO_FAR = Claim("too large a radius earns less than none", "sensitivity")
+CRITICS = Claim("SHAPO earns more with other radii of the critics, too", "sensitivity")
 ACTOR = Claim("the actor's part alone earns more, too", "actor-critic")
 TOGETHER = Claim("actor and critics together earn more than either alone", "actor-critic")
 FISHER = Claim(
@@ -54,7 +55,7 @@ CARRIES = Claim(
     "SHAPO earns more with CRPO, CPO, Sauté and TRPO-Lagrangian, too", "curves-pointgoal1"
 )
 FALLS_LESS = Claim("SHAPO falls less often while it learns", "curves-walker2d")
-CLAIMS = (EARNS, SPARES, LASTS, ACTOR, TOGETHER, FISHER, SCHEDULED, CARRIES, FALLS_LESS)
+CLAIMS = (EARNS, SPARES, TOO_FAR, CRITICS, ACTOR, TOGETHER, FISHER, SCHEDULED, CARRIES, FALLS_LESS)
 
 
 class Contrast(NamedTuple):
@@ -74,7 +75,7 @@ class Block:
 
     name: str
     arms: Mapping[str, Experiment]
-    seeds: int
+    seeds: range
     contrasts: Sequence[Contrast]
 
     def experiments(self, finished: Sequence[Run] = ()) -> list[Experiment]:
@@ -82,7 +83,7 @@ class Block:
         there = {name: runs_of(arm, finished).keys() for name, arm in self.arms.items()}
         return [
             arm.replace(seed=seed)
-            for seed in range(self.seeds)
+            for seed in self.seeds
             for name, arm in self.arms.items()
             if seed not in there[name]
         ]

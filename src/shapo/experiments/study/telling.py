@@ -9,17 +9,22 @@ from shapo.experiments.study.plan import blocks
 from shapo.experiments.study.questions import CLAIMS, Block, runs_of
 from shapo.experiments.study.verdicts import Finding, judged, verdict_on
 from shapo.runs.folder import Run
+from shapo.runs.history import known_mean
 
 Row = tuple[str, ...]
 
 CLAIMED: Row = ("the paper says", "difference of means [95 %]", "seeds", "verdict", "figure")
 VERDICTS: Row = ("arm", "against", "by", "means", "difference [95 %]", "p", "seeds", "verdict")
-ARMS: Row = ("arm", "seeds", "return", "cost", "cost rate", "cost p95", "falls")
+ARMS: Row = (
+    "arm", "seeds", "return", "return, all along", "cost", "cost p80", "cost p95", "cost rate", "falls",
+)  # fmt: skip
 _MEASURED: tuple[tuple[Callable[[Run], float], str], ...] = (
     (lambda run: run.history.final("reward/episode"), ".1f"),
+    (lambda run: known_mean(run.history.values("reward/episode")), ".1f"),
     (lambda run: run.history.final("cost/episode"), ".2f"),
-    (lambda run: run.history.last("cost/rate"), ".5f"),
+    (lambda run: run.history.final("cost/p80"), ".1f"),
     (lambda run: run.history.final("cost/p95"), ".1f"),
+    (lambda run: run.history.last("cost/rate"), ".5f"),
     (lambda run: run.history.last("termination/total"), ",.0f"),
 )
 """As in the headings of `ARMS`, from the third on."""
@@ -58,7 +63,7 @@ def claims(runs: Sequence[Run]) -> list[Row]:
 def title(block: Block, runs: Sequence[Run]) -> str:
     """How much of a block is there."""
     there = sum(len(within(block, arm, runs)) for arm in block.arms)
-    return f"{block.name}: {there} of {len(block.arms) * block.seeds} runs"
+    return f"{block.name}: {there} of {len(block.arms) * len(block.seeds)} runs"
 
 
 def arms(block: Block, runs: Sequence[Run]) -> list[Row]:
@@ -90,7 +95,7 @@ def verdicts(block: Block, runs: Sequence[Run]) -> list[Row]:
 def within(block: Block, arm: str, runs: Sequence[Run]) -> list[Run]:
     """The finished runs of one of a block's arms, by seed."""
     by_seed = runs_of(block.arms[arm], runs)
-    return [run for seed, run in sorted(by_seed.items()) if seed < block.seeds]
+    return [run for seed, run in sorted(by_seed.items()) if seed in block.seeds]
 
 
 def _difference(found: Finding) -> str:

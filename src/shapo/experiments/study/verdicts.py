@@ -44,7 +44,7 @@ def judged(block: Block, runs: Sequence[Run]) -> list[Finding]:
     found = []
     for contrast in block.contrasts:
         ours, theirs = (runs_of(block.arms[name], runs) for name in contrast[:2])
-        seeds = [seed for seed in sorted(ours.keys() & theirs.keys()) if seed < block.seeds]
+        seeds = [seed for seed in sorted(ours.keys() & theirs.keys()) if seed in block.seeds]
         if len(seeds) >= FEWEST_SEEDS:
             values = (
                 np.array([contrast.metric.measure(side[seed]) for seed in seeds])
