@@ -30,6 +30,10 @@ from shapo.rules.networks import Mlp, Policy
 from shapo.types import Batch, Progress, check, check_choices, check_sizes
 
 
+LOOKED_AT = 20
+"""One moment in so many tells how far new statistics move a policy."""
+
+
 class Todo(NamedTuple):
     """What fitting the critics needs."""
 
@@ -164,7 +168,7 @@ class Learner:
         seen = unnormalized(batch.reward.size, jax.device_get(done.moments), mean, scale)
         statistics = merge(state.statistics, seen)
         policy, drift = renormalized(
-            done.policy, batch.obs[::20], (mean, scale), frozen(statistics)
+            done.policy, batch.obs[::LOOKED_AT], (mean, scale), frozen(statistics)
         )
         metrics["statistics/kl"] = float(drift)
         state = state._replace(

@@ -90,7 +90,7 @@ class Shapo:
     """The gradient at the worst *policy* within KL `radius`: g̃ = ∇L(θ + ε), ε = U_F(∇L, radius).
 
     ε climbs the loss along the natural gradient F⁻¹g and is shortened until the divergence it really causes is within
-    the radius; if no trial is (it never happened), the slope is measured at θ.
+    the radius; if no trial is, the slope is measured at θ, and `gradient/fraction` is 0.
     """
 
     radius: float | Schedule
