@@ -19,6 +19,7 @@ from shapo.experiment import Experiment
 from shapo.experiments import figures, style
 from shapo.experiments.figures import drawing, fronts, runtime
 from shapo.experiments.figures.figure import Arm, Result, gather, need, provenance
+from shapo.experiments.quantities import COST_RATE
 from shapo.rules.multipliers import Pid
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
@@ -108,7 +109,7 @@ def test_a_figure_with_gaps_says_so(runs, tmp_path, monkeypatch):
 
 def test_points_are_means_and_ellipses_standard_errors(axes, runs):
     [result] = gather([SHAPO], read_runs(runs).runs)
-    drawing.scatter(axes, [result], "cost/rate")
+    drawing.scatter(axes, [result], COST_RATE)
     costs = [run.history.last("cost/rate") for run in result.runs]
     rewards = [run.history.final("reward/episode") for run in result.runs]
     [point] = axes.lines

@@ -88,7 +88,8 @@ def test_what_is_published_is_not_trained_again(runs, tmp_path, monkeypatch, cap
 
 def test_more_return_holds_and_less_does_not(runs):
     found = {
-        (f.contrast.ours, f.contrast.metric.name): f for f in judged(flagship(FIRST_SEEDS), runs)
+        (f.contrast.ours, f.contrast.criterion.quantity.name): f
+        for f in judged(flagship(FIRST_SEEDS), runs)
     }
     assert len(found) == 4
     large = found["SHAPO δ 1e-3", "return"]
@@ -132,7 +133,7 @@ def test_a_claim_is_judged_by_all_its_contrasts(runs):
         next(
             f
             for f in judged(flagship(FIRST_SEEDS), runs)
-            if (f.contrast.ours, f.contrast.metric.name) == key
+            if (f.contrast.ours, f.contrast.criterion.quantity.name) == key
         )
         for key in (("SHAPO δ 1e-3", "return"), ("SHAPO δ 1e-4", "return"))
     )

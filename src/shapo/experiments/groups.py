@@ -9,6 +9,7 @@ import numpy as np
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import IN_ALGO
 from shapo.experiments.counting import LeftOut, counted
+from shapo.experiments.quantities import COST_RATE, RETURN
 from shapo.experiments.statistics import Interval, paired_difference, probability_of_improvement
 from shapo.runs.folder import Run
 from shapo.words import steps_text
@@ -133,13 +134,10 @@ def _compared(
     ours, theirs = _by_seed(treated), _by_seed(baseline)
     reward, rate = (
         (
-            np.array([value(ours[seed]) for seed in seeds]),
-            np.array([value(theirs[seed]) for seed in seeds]),
+            np.array([quantity.of(ours[seed]) for seed in seeds]),
+            np.array([quantity.of(theirs[seed]) for seed in seeds]),
         )
-        for value in (
-            lambda run: run.history.final("reward/episode"),
-            lambda run: run.history.last("cost/rate"),
-        )
+        for quantity in (RETURN, COST_RATE)
     )
     if not np.isfinite([*reward, *rate]).all():
         return None

@@ -12,6 +12,7 @@ import numpy as np
 
 from shapo.experiment import Experiment
 from shapo.experiments.counting import LeftOut, counted
+from shapo.experiments.quantities import COST_RATE, RETURN
 from shapo.experiments.statistics import hypervolume, pareto_front, standard_error
 from shapo.runs.folder import Run
 from shapo.words import BadInput
@@ -97,8 +98,7 @@ def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
 
 
 def _candidate(point: Experiment, runs: Sequence[Run]) -> Candidate:
-    rewards = [run.history.final("reward/episode") for run in runs]
-    costs = [run.history.last("cost/rate") for run in runs]
+    rewards, costs = ([quantity.of(run) for run in runs] for quantity in (RETURN, COST_RATE))
     errors = [
         standard_error(values) if np.isfinite(values).all() else float("nan")
         for values in (rewards, costs)

@@ -29,7 +29,6 @@ from shapo.rules.gradients import Metrics
 from shapo.rules.networks import Mlp, Policy
 from shapo.types import Batch, Progress, check, check_choices, check_sizes
 
-
 LOOKED_AT = 20
 """One moment in so many tells how far new statistics move a policy."""
 

@@ -3,47 +3,33 @@
 import itertools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shapo.experiment import Experiment
 from shapo.experiments.groups import Group
+from shapo.experiments.quantities import (
+    COST,
+    COST_P95,
+    COST_RATE,
+    RETURN,
+    TOTAL_COST,
+    Quantity,
+    numbered,
+)
 from shapo.experiments.statistics import Interval, paired_difference
-from shapo.runs.folder import Run
 from shapo.words import steps_text
 
-
-class Quantity(NamedTuple):
-    """Something that is compared: a column, at the end of the training or over all of it."""
-
-    name: str
-    column: str
-    whole: bool
-    """Whether its last value speaks of the whole training; else its mean over the last tenth of the steps counts."""
-
-    def of(self, run: Run) -> float:
-        """What it comes to in a run; NaN if the run has no episode that ended."""
-        return run.history.last(self.column) if self.whole else run.history.final(self.column)
-
-
-RETURN = Quantity("return", "reward/episode", whole=False)
+COSTS = (COST, COST_RATE, TOTAL_COST, COST_P95)
 
 
 def of_costs(experiment: Experiment) -> list[tuple[Quantity, ...]]:
     """Of each cost: per episode in the end, per step and in all over the whole training, and its tail."""
     count = len(experiment.cost_limit)
-    marks = [("", "")] if count == 1 else [(f" {i}", f"_{i}") for i in range(1, count + 1)]
-    return [
-        (
-            Quantity(f"cost{word}", f"cost/episode{mark}", whole=False),
-            Quantity(f"cost rate{word}", f"cost/rate{mark}", whole=True),
-            Quantity(f"total cost{word}", f"cost/total{mark}", whole=True),
-            Quantity(f"cost p95{word}", f"cost/p95{mark}", whole=False),
-        )
-        for word, mark in marks
-    ]
+    if count == 1:
+        return [COSTS]
+    return [tuple(numbered(each, i) for each in COSTS) for i in range(1, count + 1)]
 
 
 def quantities(arms: Sequence[Group]) -> list[Quantity]:

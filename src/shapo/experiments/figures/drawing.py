@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from shapo.experiments.curves import mean_curve
 from shapo.experiments.figures.figure import Result
 from shapo.experiments.figures.tasks import TASKS
+from shapo.experiments.quantities import RETURN, TOTAL_COST, Quantity
 from shapo.experiments.statistics import pareto_front, standard_error
 from shapo.experiments.style import FAINT, Look
 from shapo.words import steps_text
@@ -22,8 +23,6 @@ from shapo.words import steps_text
 LABELS = {
     "reward/episode": "return",
     "cost/episode": "cost per episode",
-    "cost/rate": "cost rate",
-    "cost/total": "total cost",
     "cost/p80": "cost, 80th percentile",
     "cost/p95": "cost, 95th percentile",
     "termination/rate": "share of episodes with a fall",
@@ -40,10 +39,10 @@ class Score(NamedTuple):
     cost_error: float
 
 
-def score(result: Result, cost_column: str) -> Score | None:
+def score(result: Result, cost: Quantity) -> Score | None:
     """Mean and standard error of final return and accumulated cost; None without runs."""
-    rewards = np.array([run.history.final("reward/episode") for run in result.runs])
-    costs = np.array([run.history.last(cost_column) for run in result.runs])
+    rewards = np.array([RETURN.of(run) for run in result.runs])
+    costs = np.array([cost.of(run) for run in result.runs])
     usable = np.isfinite(rewards) & np.isfinite(costs)
     if not usable.any():
         return None
@@ -52,9 +51,9 @@ def score(result: Result, cost_column: str) -> Score | None:
     return Score(float(rewards.mean()), errors[0], float(costs.mean()), errors[1])
 
 
-def scatter(axes: Axes, results: Sequence[Result], cost_column: str) -> list[Score | None]:
+def scatter(axes: Axes, results: Sequence[Result], cost: Quantity) -> list[Score | None]:
     """A point per arm, return against cost, in an ellipse of one standard error."""
-    scores = [score(result, cost_column) for result in results]
+    scores = [score(result, cost) for result in results]
     for (arm, *_), point in zip(results, scores, strict=True):
         if point is None:
             continue
@@ -82,11 +81,11 @@ def scatter(axes: Axes, results: Sequence[Result], cost_column: str) -> list[Sco
                 zorder=5,
                 path_effects=[withStroke(linewidth=1.5, foreground="white")],
             )
-    axes.set_xlabel(LABELS[cost_column])
-    axes.set_ylabel(LABELS["reward/episode"])
+    axes.set_xlabel(cost.name)
+    axes.set_ylabel(RETURN.name)
     axes.margins(0.16)
     axes.xaxis.set_major_locator(MaxNLocator(4))
-    if cost_column == "cost/total":
+    if cost == TOTAL_COST:
         count_ticks(axes)
     return scores
 
@@ -99,7 +98,7 @@ def task_row(results: Sequence[Result]) -> tuple[Picture, dict[Axes, list[Score 
     for panel, (name, shown) in zip(axes[0], panels.items(), strict=True):
         panel.set_title(name)
         if not empty(panel, shown):
-            points[panel] = scatter(panel, shown, TASKS[name].cost_column)
+            points[panel] = scatter(panel, shown, TASKS[name].cost)
         if panel is not axes[0, 0]:
             panel.set_ylabel("")
     return picture, points

@@ -45,7 +45,7 @@ def _varied(label: str, look: Look, gradient, **overrides) -> list[Arm]:
 def draw(results: Sequence[Result]) -> Picture:
     """Points labelled by the first multiplier, and each method's front with its hypervolume."""
     picture, panel = plt.subplots(figsize=(4.2, 3.2))
-    scores = drawing.scatter(panel, results, POINT_GOAL.cost_column)
+    scores = drawing.scatter(panel, results, POINT_GOAL.cost)
     known = [point for point in scores if point is not None]
     worst = drawing.Score(min(p.reward for p in known), 0, max(p.cost for p in known), 0)
     entries = []

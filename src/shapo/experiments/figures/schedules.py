@@ -32,7 +32,7 @@ def single_arms() -> list[Arm]:
 def draw(results: Sequence[Result]) -> Picture:
     """Return against cost rate, a point per setting."""
     picture, panel = plt.subplots(figsize=(4, 3.1))
-    drawing.scatter(panel, results, POINT_GOAL.cost_column)
+    drawing.scatter(panel, results, POINT_GOAL.cost)
     panel.set_title(f"PIDLag on {POINT_GOAL.name}")
     drawing.legend(picture, LOOKS)
     return picture

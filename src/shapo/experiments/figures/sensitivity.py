@@ -39,10 +39,10 @@ def arms() -> list[Arm]:
 def draw(results: Sequence[Result]) -> Picture:
     """Return (top) and cost rate (bottom) over each setting; the grey band is PIDLag without."""
     panels = drawing.by_panel(results)
-    plain = drawing.score(panels.pop(PLAIN_ARM)[0], POINT_GOAL.cost_column)
+    plain = drawing.score(panels.pop(PLAIN_ARM)[0], POINT_GOAL.cost)
     picture, axes = plt.subplots(2, 2, figsize=(6, 3.9), sharex="col", sharey="row")
     for column, (setting, shown) in zip(axes.T, panels.items(), strict=True):
-        scores = [drawing.score(result, POINT_GOAL.cost_column) for result in shown]
+        scores = [drawing.score(result, POINT_GOAL.cost) for result in shown]
         points = [
             (getattr(arm.experiment, setting), score)
             for (arm, *_), score in zip(shown, scores, strict=True)

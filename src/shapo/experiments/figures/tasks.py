@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from shapo.experiment import Experiment
+from shapo.experiments.quantities import COST_RATE, TOTAL_COST, Quantity
 
 
 @dataclass(frozen=True)
@@ -11,14 +12,14 @@ class Task:
 
     name: str
     env: str
-    cost_column: str
+    cost: Quantity
 
 
-POINT_GOAL = Task("PointGoal1", "SafetyPointGoal1-v0", "cost/rate")
-POINT_BUTTON = Task("PointButton1", "SafetyPointButton1-v0", "cost/rate")
-ANT = Task("Ant", "Ant-v4", "cost/total")
-WALKER2D = Task("Walker2d", "Walker2d-v4", "cost/total")
-HALF_CHEETAH = Task("HalfCheetah", "HalfCheetah-v4", "cost/total")
+POINT_GOAL = Task("PointGoal1", "SafetyPointGoal1-v0", COST_RATE)
+POINT_BUTTON = Task("PointButton1", "SafetyPointButton1-v0", COST_RATE)
+ANT = Task("Ant", "Ant-v4", TOTAL_COST)
+WALKER2D = Task("Walker2d", "Walker2d-v4", TOTAL_COST)
+HALF_CHEETAH = Task("HalfCheetah", "HalfCheetah-v4", TOTAL_COST)
 
 MAIN_TASKS = (POINT_GOAL, POINT_BUTTON, ANT, WALKER2D)
 TASKS = {task.name: task for task in (*MAIN_TASKS, HALF_CHEETAH)}

@@ -48,8 +48,8 @@ def flagship(seeds: range) -> Block:
     """PID-Lagrangian on PointGoal1, without SHAPO and with two radii."""
     arms = {PLAIN: _pid(), **{_shapo(radius): _pid(radius) for radius in RADII}}
     contrasts = [
-        Contrast(_shapo(radius), PLAIN, metric, claim)
-        for metric, claim in ((RETURN, EARNS), (COST_RATE, SPARES))
+        Contrast(_shapo(radius), PLAIN, criterion, claim)
+        for criterion, claim in ((RETURN, EARNS), (COST_RATE, SPARES))
         for radius in RADII
     ]
     return Block("flagship", arms, seeds, contrasts)
@@ -62,7 +62,7 @@ def chosen_radius(runs: Sequence[Run]) -> float | None:
         by_seed = runs_of(_pid(radius), runs)
         if not set(FIRST_SEEDS) <= by_seed.keys():
             return None
-        means[radius] = np.mean([RETURN.measure(by_seed[seed]) for seed in FIRST_SEEDS])
+        means[radius] = np.mean([RETURN.quantity.of(by_seed[seed]) for seed in FIRST_SEEDS])
     return max(means, key=lambda radius: means[radius])
 
 

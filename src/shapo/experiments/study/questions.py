@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from shapo.experiment import Experiment
+from shapo.experiments import quantities
 from shapo.experiments.counting import counted
+from shapo.experiments.quantities import Quantity
 from shapo.runs.folder import Run
 
 
-class Metric(NamedTuple):
-    """A number of a run, and which way is better."""
+class Criterion(NamedTuple):
+    """What two arms are judged by: a number, which way is better, and by how much it matters."""
 
-    name: str
-    measure: Callable[[Run], float]
+    quantity: Quantity
     sign: int
     """1 if more is better, −1 if less is."""
     matters: Callable[[float], float]
@@ -22,15 +23,9 @@ class Metric(NamedTuple):
     """How it is written."""
 
 
-RETURN = Metric(
-    "return", lambda run: run.history.final("reward/episode"), 1, lambda base: 2.0, ".2f"
-)
-COST_RATE = Metric(
-    "cost rate", lambda run: run.history.last("cost/rate"), -1, lambda base: 0.05 * base, ".5f"
-)
-FALLS = Metric(
-    "falls", lambda run: run.history.last("termination/total"), -1, lambda base: 0.05 * base, ",.0f"
-)
+RETURN = Criterion(quantities.RETURN, 1, lambda base: 2.0, ".2f")
+COST_RATE = Criterion(quantities.COST_RATE, -1, lambda base: 0.05 * base, ".5f")
+FALLS = Criterion(quantities.FALLS, -1, lambda base: 0.05 * base, ",.0f")
 
 
 class Claim(NamedTuple):
@@ -64,7 +59,7 @@ class Contrast(NamedTuple):
     ours: str
     """The arm that should be better."""
     theirs: str
-    metric: Metric
+    criterion: Criterion
     claim: Claim | None = None
     """What of the paper it tests; nothing if it is there to be compared with."""
 

@@ -1,33 +1,40 @@
 """The study in words: what each arm reached, and what that says of each claim, as rows of text for screen and page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from shapo.experiments.quantities import (
+    COST,
+    COST_P80,
+    COST_P95,
+    COST_RATE,
+    FALLS,
+    RETURN,
+    RETURN_ALL_ALONG,
+    Quantity,
+)
 from shapo.experiments.statistics import standard_error
 from shapo.experiments.study.plan import blocks
 from shapo.experiments.study.questions import CLAIMS, Block, runs_of
 from shapo.experiments.study.verdicts import Finding, judged, verdict_on
 from shapo.runs.folder import Run
-from shapo.runs.history import known_mean
 
 Row = tuple[str, ...]
 
 CLAIMED: Row = ("the paper says", "difference of means [95 %]", "seeds", "verdict", "figure")
 VERDICTS: Row = ("arm", "against", "by", "means", "difference [95 %]", "p", "seeds", "verdict")
-ARMS: Row = (
-    "arm", "seeds", "return", "return, all along", "cost", "cost p80", "cost p95", "cost rate", "falls",
-)  # fmt: skip
-_MEASURED: tuple[tuple[Callable[[Run], float], str], ...] = (
-    (lambda run: run.history.final("reward/episode"), ".1f"),
-    (lambda run: known_mean(run.history.values("reward/episode")), ".1f"),
-    (lambda run: run.history.final("cost/episode"), ".2f"),
-    (lambda run: run.history.final("cost/p80"), ".1f"),
-    (lambda run: run.history.final("cost/p95"), ".1f"),
-    (lambda run: run.history.last("cost/rate"), ".5f"),
-    (lambda run: run.history.last("termination/total"), ",.0f"),
+MEASURED: tuple[tuple[Quantity, str], ...] = (
+    (RETURN, ".1f"),
+    (RETURN_ALL_ALONG, ".1f"),
+    (COST, ".2f"),
+    (COST_P80, ".1f"),
+    (COST_P95, ".1f"),
+    (COST_RATE, ".5f"),
+    (FALLS, ",.0f"),
 )
-"""As in the headings of `ARMS`, from the third on."""
+"""What is told of each arm, and how it is written."""
+ARMS: Row = ("arm", "seeds", *(quantity.name for quantity, _ in MEASURED))
 
 
 def begun(runs: Sequence[Run]) -> list[Block]:
@@ -72,8 +79,7 @@ def arms(block: Block, runs: Sequence[Run]) -> list[Row]:
     for name in block.arms:
         found = within(block, name, runs)
         if found:
-            columns = ([measure(run) for run in found] for measure, _ in _MEASURED)
-            numbers = map(_mean, columns, (form for _, form in _MEASURED))
+            numbers = (_mean([what.of(run) for run in found], form) for what, form in MEASURED)
             rows.append((name, str(len(found)), *numbers))
     return rows
 
@@ -82,9 +88,9 @@ def verdicts(block: Block, runs: Sequence[Run]) -> list[Row]:
     """A row per comparison for which there are seeds enough."""
     rows = []
     for found in judged(block, runs):
-        contrast, form = found.contrast, found.contrast.metric.form
+        contrast, form = found.contrast, found.contrast.criterion.form
         rows.append((
-            contrast.ours, contrast.theirs, contrast.metric.name,
+            contrast.ours, contrast.theirs, contrast.criterion.quantity.name,
             f"{found.ours.mean():{form}}, {found.theirs.mean():{form}}",
             _difference(found), f"{found.p:.3f}",
             str(len(found.ours)), found.verdict,
@@ -99,7 +105,7 @@ def within(block: Block, arm: str, runs: Sequence[Run]) -> list[Run]:
 
 
 def _difference(found: Finding) -> str:
-    estimate, low, high = (f"{x:+{found.contrast.metric.form}}" for x in found.difference)
+    estimate, low, high = (f"{x:+{found.contrast.criterion.form}}" for x in found.difference)
     return f"{estimate} [{low}, {high}]"
 
 

@@ -32,11 +32,11 @@ class Finding(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         """Whether ours is better, cannot be better by what would matter, or neither is shown."""
-        metric = self.contrast.metric
-        if self.p < LEVEL and metric.sign * self.difference.estimate > 0:
+        criterion = self.contrast.criterion
+        if self.p < LEVEL and criterion.sign * self.difference.estimate > 0:
             return "holds"
-        best = max(metric.sign * self.difference.low, metric.sign * self.difference.high)
-        return "does not hold" if best < metric.matters(self.theirs.mean()) else "undecided"
+        best = max(criterion.sign * self.difference.low, criterion.sign * self.difference.high)
+        return "does not hold" if best < criterion.matters(self.theirs.mean()) else "undecided"
 
 
 def judged(block: Block, runs: Sequence[Run]) -> list[Finding]:
@@ -47,7 +47,7 @@ def judged(block: Block, runs: Sequence[Run]) -> list[Finding]:
         seeds = [seed for seed in sorted(ours.keys() & theirs.keys()) if seed in block.seeds]
         if len(seeds) >= FEWEST_SEEDS:
             values = (
-                np.array([contrast.metric.measure(side[seed]) for seed in seeds])
+                np.array([contrast.criterion.quantity.of(side[seed]) for seed in seeds])
                 for side in (ours, theirs)
             )
             found.append(_compared(contrast, *values))
@@ -58,7 +58,7 @@ def judged(block: Block, runs: Sequence[Run]) -> list[Finding]:
 def verdict_on(findings: Sequence[Finding]) -> Verdict | None:
     """What several contrasts say together of the claim that they test; None if there are none."""
     found: set[Verdict] = {each.verdict for each in findings}
-    right = [each.contrast.metric.sign * each.difference.estimate > 0 for each in findings]
+    right = [each.contrast.criterion.sign * each.difference.estimate > 0 for each in findings]
     if not found:
         return None
     if len(found) == 1:
