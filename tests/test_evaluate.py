@@ -11,10 +11,17 @@ from toy_env import Toy
 
 from shapo.envs.saute import Budget
 from shapo.envs.simmer import SimmeringBudget
-from shapo.evaluate import LAST_SEED, SEEDS, STRIDE, blueprint_of, evaluate, first_seed
+from shapo.evaluate import (
+    EVALUATION_SEEDS_FROM,
+    LAST_SEED,
+    STRIDE,
+    blueprint_of,
+    evaluate,
+    first_seed,
+)
 from shapo.experiment.describing import name_of
 from shapo.rollout.actions import ActionScale
-from shapo.rollout.worker import SEEDS as TRAINING_SEEDS
+from shapo.rollout.worker import TRAINING_SEEDS_BELOW
 from shapo.runs.folder import Run
 from shapo.runs.policies import TrainedPolicy
 
@@ -28,7 +35,7 @@ def build(num_envs, seed):
 def play(index, episodes, seed=0):
     """What environment `index` does on its own."""
     env = Toy(1)
-    obs = env.reset(SEEDS + seed + index)
+    obs = env.reset(EVALUATION_SEEDS_FROM + seed + index)
     for _ in range(episodes):
         total, cost, length, done = 0.0, 0.0, 0, False
         while not done:
@@ -84,7 +91,7 @@ def test_no_two_evaluations_share_a_layout(monkeypatch):
     assert [len(seeds) for seeds in drawn] == [20] * 5
     assert len(set.union(*drawn)) == 100
     assert max(max(seeds) for seeds in drawn) < 2**32, "a seed has 32 bits"
-    assert min(min(seeds) for seeds in drawn) > TRAINING_SEEDS + 10**6, "nor with training"
+    assert min(min(seeds) for seeds in drawn) > TRAINING_SEEDS_BELOW + 10**6, "nor with training"
 
 
 def test_seeds_that_no_environment_takes_are_refused():

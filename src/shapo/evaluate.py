@@ -14,11 +14,11 @@ from shapo.runs.folder import Run
 from shapo.runs.policies import TrainedPolicy
 from shapo.words import BadInput
 
-SEEDS = 4_000_000_000
+EVALUATION_SEEDS_FROM = 4_000_000_000
 """Evaluation draws its environment seeds from here on, above those of training."""
 STRIDE = 1000
 """So many environment seeds belong to each seed of an evaluation: no two evaluations share one."""
-LAST_SEED = (2**32 - SEEDS) // STRIDE - 1
+LAST_SEED = (2**32 - EVALUATION_SEEDS_FROM) // STRIDE - 1
 """Environments take seeds of 32 bits."""
 SIDE_BY_SIDE = 20
 WRAPPERS = ("shapo.envs.saute:Budget", "shapo.envs.simmer:SimmeringBudget")
@@ -138,7 +138,7 @@ def first_seed(seed: int) -> int:
     """Where the environment seeds of an evaluation begin."""
     if not 0 <= seed <= LAST_SEED:
         raise BadInput(f"seed is {seed}; an evaluation's seed is between 0 and {LAST_SEED:,}")
-    return SEEDS + STRIDE * seed
+    return EVALUATION_SEEDS_FROM + STRIDE * seed
 
 
 def _standard_error(values: NDArray) -> float:

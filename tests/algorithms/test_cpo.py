@@ -8,10 +8,12 @@ from scipy.optimize import minimize
 from test_train import TINY
 from toy_env import Toy
 
+from shapo.algorithms import AsReleased
 from shapo.learning.advantages import sides
 from shapo.rules.constrained import RECOVERY, Products, best_mixture, honest_mixture
 from shapo.rules.doubt import LEAST_KEPT
 from shapo.training import train
+from shapo.types import Progress
 
 
 @pytest.fixture(autouse=True)
@@ -98,3 +100,12 @@ def test_sides_are_halves_of_the_environments(shape):
     np.testing.assert_allclose(np.abs(weights).mean(), 1, rtol=1e-6)
     if shape[1] > 1:
         assert (weights == weights[0]).all()
+
+
+@pytest.mark.parametrize(("cost", "released"), [(2.5, True), (2.0, True), (1.5, False)])
+def test_as_released_gives_reward_up_at_the_limit_itself(cost, released):
+    """Published code takes J_c = limit, which a limit of 0 falls makes common, for a violation; ours does not."""
+    seen = Progress(*(jnp.asarray(1.0),) * 3, jnp.asarray([cost]), jnp.asarray(1.0), 1.0)
+    products = Products(*map(jnp.asarray, (1.0, 0.1, 1.0, 0.1, 0.9)))
+    _, answer = AsReleased().solve((), products, seen, limit=2.0, radius=0.02)
+    assert bool(answer.may_lose) == released

@@ -40,12 +40,14 @@ NOISE_TOLERANCE = 0.1
 """Relative residual of the solve for the noise: only its size is wanted."""
 
 
-class Solution(NamedTuple):
+class Answer(NamedTuple):
     """The step that a subproblem found."""
 
     mixture: Mixture
     excess: Array
     """How far the cost is above where it is aimed, in the unit of the cost loss."""
+    may_lose: Array
+    """Whether reward may be given up: to bring the cost down has its price."""
     metrics: Metrics
 
 
@@ -63,7 +65,7 @@ class Subproblem(Protocol):
         progress: Progress,
         limit: float,
         radius: Array | float,
-    ) -> tuple[Any, Solution]:
+    ) -> tuple[Any, Answer]:
         """How to combine the two natural gradients."""
         ...
 
@@ -90,7 +92,7 @@ class Exact:
         progress: Progress,
         limit: float,
         radius: Array | float,
-    ) -> tuple[Known, Solution]:
+    ) -> tuple[Known, Answer]:
         """`honest_mixture`."""
         (cost,) = jnp.asarray(progress.episode_cost)
         state = Known(state.kept.seen(products), state.margin.seen(cost, limit))
@@ -100,7 +102,8 @@ class Exact:
             "kept": counted.kept_s / jnp.maximum(counted.s, jnp.finfo(counted.s.dtype).tiny),
             "aim": aim,
         }
-        return state, Solution(honest_mixture(counted, excess, radius), excess, metrics)
+        mixture = honest_mixture(counted, excess, radius)
+        return state, Answer(mixture, excess, excess > 0, metrics)
 
 
 @dataclass(frozen=True)
@@ -149,14 +152,14 @@ class Cpo:
             r - trees.dot(reward_noise, natural_noise.x),
             s - trees.dot(cost_noise, natural_noise.x),
         )
-        state, (mixture, excess, about) = self.subproblem.solve(
+        state, (mixture, excess, may_lose, about) = self.subproblem.solve(
             state, products, progress, self.cost_limit, radius
         )
         x = trees.add(trees.scale(-mixture.reward, natural_reward.x), natural_cost.x, -mixture.cost)
 
         moved = go_carefully(
             params, x, (reward_loss, cost_loss), (reward.value, cost.value), behaviour,
-            radius=radius, excess=excess, may_lose=excess > 0, trials=self.trials,
+            radius=radius, excess=excess, may_lose=may_lose, trials=self.trials,
         )  # fmt: skip
         metrics = {
             "policy/kl": jnp.where(moved.fraction > 0, moved.found.kl, 0.0),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 from jax import Array
 
-from shapo.algorithms.cpo import Solution
+from shapo.algorithms.cpo import Answer
 from shapo.rules.constrained import BOUND, FREE, RECOVERY, Mixture, Products
 from shapo.types import Progress
 
@@ -62,9 +62,9 @@ class AsReleased:
         progress: Progress,
         limit: float,
         radius: Array | float,
-    ) -> tuple[tuple[()], Solution]:
+    ) -> tuple[tuple[()], Answer]:
         """`released_mixture`."""
         (cost,) = jnp.asarray(progress.episode_cost)
         excess = cost - limit
         mixture = released_mixture(products.q, products.r, products.s, excess, radius)
-        return state, Solution(mixture, excess, {})
+        return state, Answer(mixture, excess, excess >= 0, {})

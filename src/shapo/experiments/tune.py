@@ -23,7 +23,7 @@ RHO_CRITIC = (0.005, 0.01, 0.05)
 """The paper's radii of the critics."""
 
 
-class Candidate(NamedTuple):
+class GridPoint(NamedTuple):
     """One point of the grid, over its seeds."""
 
     experiment: Experiment
@@ -39,12 +39,12 @@ class Candidate(NamedTuple):
 class Tuning(NamedTuple):
     """What a search has found."""
 
-    candidates: list[Candidate]
-    base: Candidate | None
+    candidates: list[GridPoint]
+    base: GridPoint | None
     """The algorithm without SHAPO, for comparison."""
-    front: list[Candidate]
+    front: list[GridPoint]
     """Those that no other beats in both return and cost, by rising cost."""
-    choice: Candidate
+    choice: GridPoint
     share: float
     """Of the area that the whole front beats, the part that the choice beats by itself."""
     left_out: list[LeftOut]
@@ -76,7 +76,7 @@ def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
         if run.finished and point in by_point:
             by_point[point].append(run)
     groups = {point: counted(own) for point, own in by_point.items() if own}
-    found = [_candidate(point, group.runs) for point, group in groups.items()]
+    found = [_grid_point(point, group.runs) for point, group in groups.items()]
     left_out = [out for group in groups.values() for out in group.left_out]
     measured = [each for each in found if np.isfinite([each.reward, each.cost_rate]).all()]
     candidates = [each for each in measured if each.experiment.gradient == "shapo"]
@@ -97,12 +97,12 @@ def weigh(wanted: Sequence[Experiment], runs: Sequence[Run]) -> Tuning:
     return Tuning(candidates, base, front, front[best], share, left_out)
 
 
-def _candidate(point: Experiment, runs: Sequence[Run]) -> Candidate:
+def _grid_point(point: Experiment, runs: Sequence[Run]) -> GridPoint:
     rewards, costs = ([quantity.of(run) for run in runs] for quantity in (RETURN, COST_RATE))
     errors = [
         standard_error(values) if np.isfinite(values).all() else float("nan")
         for values in (rewards, costs)
     ]
-    return Candidate(
+    return GridPoint(
         point, len(runs), float(np.mean(rewards)), errors[0], float(np.mean(costs)), errors[1]
     )

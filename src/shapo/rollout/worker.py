@@ -35,13 +35,13 @@ from shapo.rollout.sharing import Shared, share
 from shapo.types import Batch
 from shapo.words import BadInput
 
-SEEDS = 2_000_000_000
+TRAINING_SEEDS_BELOW = 2_000_000_000
 """Training draws its environment seeds below this number."""
 
 
 def env_seed(seed: int, env: int) -> int:
     """The seed of one environment of an experiment; neighbours get neighbouring numbers."""
-    return seed * 1_000_003 % SEEDS + env
+    return seed * 1_000_003 % TRAINING_SEEDS_BELOW + env
 
 
 class CannotWrap(BadInput):

@@ -94,7 +94,7 @@ def honest_mixture(products: Products, excess: Array, radius: Array | float) -> 
     )
 
 
-class Candidate(NamedTuple):
+class TriedWithCost(NamedTuple):
     """What the line search knows of a point."""
 
     loss: Array
@@ -124,7 +124,7 @@ def go_carefully(
     return backtrack(
         params,
         move,
-        evaluate=lambda p: Candidate(
+        evaluate=lambda p: TriedWithCost(
             loss(p), cost_loss(p), behaviour.divergence(here, behaviour.outputs(p))
         ),
         accept=lambda found: (

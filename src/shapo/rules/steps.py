@@ -90,7 +90,7 @@ def thinned(rows: int, thinning: int) -> NDArray[np.int64]:
     )
 
 
-class Candidate(NamedTuple):
+class Tried(NamedTuple):
     """What a line search knows of a point."""
 
     loss: Array
@@ -178,7 +178,7 @@ def _descend(
     samples: Samples,
     advantage: Array,
     progress: Progress,
-    accept: Callable[[Candidate, Array], Array],
+    accept: Callable[[Tried, Array], Array],
 ) -> tuple[Policy, Metrics]:
     """The steepest step within `radius`, shortened until it is accepted, given the loss where it began."""
     behaviour, loss = policy_behaviour(samples.obs), surrogate(samples, advantage)
@@ -189,7 +189,7 @@ def _descend(
     moved = backtrack(
         params,
         scale(-1.0, descent.move),
-        evaluate=lambda p: Candidate(loss(p), behaviour.divergence(here, behaviour.outputs(p))),
+        evaluate=lambda p: Tried(loss(p), behaviour.divergence(here, behaviour.outputs(p))),
         accept=lambda found: accept(found, slope.value),
         trials=step.trials,
     )

@@ -11,7 +11,7 @@ from shapo.words import folder_name, spread, whole_number
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from shapo.experiments.tune import Candidate, Tuning
+    from shapo.experiments.tune import GridPoint, Tuning
 
 EXAMPLES = """\
 examples:
@@ -85,7 +85,7 @@ def _table(found: "Tuning") -> "Table":
     return table
 
 
-def _scores(each: "Candidate") -> tuple[str, str, str]:
+def _scores(each: "GridPoint") -> tuple[str, str, str]:
     return (
         f"{each.reward:.4g}{spread(each.reward_error)}",
         f"{each.cost_rate:.4g}{spread(each.cost_error)}",
