@@ -92,7 +92,7 @@ def verdicts(block: Block, runs: Sequence[Run]) -> list[Row]:
         rows.append((
             contrast.ours, contrast.theirs, contrast.criterion.quantity.name,
             f"{found.ours.mean():{form}}, {found.theirs.mean():{form}}",
-            _difference(found), f"{found.p:.3f}",
+            _difference(found), "< 0.001" if found.p < 5e-4 else f"{found.p:.3f}",
             str(len(found.ours)), found.verdict,
         ))  # fmt: skip
     return rows
