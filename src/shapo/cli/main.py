@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def dispatch(words: list[str]) -> None:
     """Run one command; what goes wrong is raised."""
     name = words[0] if words else "--help"
+    if name == "help" and words[1:]:
+        return dispatch([words[1], "--help"])
     if name in COMMANDS:
         options = parser_of(name).parse_args(words[1:])
         module_of(name).run(options)
