@@ -48,8 +48,13 @@ def test_the_panel_shows_what_matters(console):
         "SHAPO",
         "cos 0.99962",
         "waiting 25%  policy 25%  critics 45%  files 5%",
-        "fraction of the step taken · drift: KL by new observation statistics",
-        "cos of plain and SHAPO gradient (1: no effect) · rise: loss there minus here",
+        "≤: cost of the last 50 episodes",
+        "λ: price of a cost",
+        "fraction of the step taken",
+        "drift: KL by observation statistics",
+        "cos to the plain slope (1: no effect)",
+        "rise: loss there minus here",
+        "waiting for the environments",
     ):
         assert shown in text
     last = text[text.rindex("╭") :]
@@ -61,6 +66,14 @@ def test_words_that_are_not_shown_are_not_explained(console):
         panel({name: value for name, value in ROW.items() if not name.startswith("gradient/")})
     text = console.export_text()
     assert "SHAPO" not in text and "rise" not in text and "drift" in text
+
+
+def test_what_no_episode_has_told_yet_is_a_dash(console):
+    untold = ("reward/episode", "cost/episode", "cost/p80", "cost/p95", "episode/length")
+    with LivePanel(Experiment(steps=40_000), console) as panel:
+        panel(ROW | dict.fromkeys(untold, float("nan")))
+    text = console.export_text()
+    assert "nan" not in text and "– of 10" in text and "no episode has ended yet" in text
 
 
 def test_the_clock_runs_while_nothing_is_known_yet(console, monkeypatch):
