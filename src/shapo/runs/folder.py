@@ -13,7 +13,6 @@ aside/                what was there before it was begun anew
 
 import contextlib
 import dataclasses
-import difflib
 import importlib.metadata
 import json
 import os
@@ -25,11 +24,12 @@ from pathlib import Path
 
 from shapo.experiment import Experiment
 from shapo.runs import policies
+from shapo.runs.absent import CONFIG, no_run
 from shapo.runs.config import BadConfig, read_config
 from shapo.runs.files import read_json, temporary_name, write_atomically
 from shapo.runs.history import History, read_history
 from shapo.runs.holding import held
-from shapo.runs.integrity import CONFIG, MANIFEST, TABLES, broken_seals, check_inside, is_sealed
+from shapo.runs.integrity import MANIFEST, TABLES, broken_seals, check_inside, is_sealed
 from shapo.runs.origin import differences
 from shapo.runs.version import commit, release
 from shapo.words import BadInput, printable
@@ -86,9 +86,7 @@ class Run:
         """A run that exists."""
         folder = Path(folder)
         if not (folder / CONFIG).exists():
-            near = difflib.get_close_matches(folder.name, _runs_beside(folder), n=1)
-            hint = f"; did you mean {folder.parent / near[0]}?" if near else ""
-            raise BadInput(f"{folder} holds no run (no config.json){hint}")
+            raise BadInput(no_run(folder))
         check_inside(folder)
         try:
             return cls(folder, *read_config(folder / CONFIG))
@@ -222,9 +220,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _runs_beside(folder: Path) -> list[str]:
-    if not folder.parent.is_dir():
-        return []
-    return [path.parent.name for path in folder.parent.glob("*/config.json")]

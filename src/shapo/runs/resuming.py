@@ -9,10 +9,11 @@ from typing import NamedTuple
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import CUSTOM, IN_ALGO, as_options
 from shapo.experiment.names import EPOCHS
+from shapo.runs.absent import CONFIG
 from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
 from shapo.runs.files import Damaged, read_json, write_atomically
 from shapo.runs.folder import Run
-from shapo.runs.integrity import CONFIG, MANIFEST, altered, altered_rows, is_sealed
+from shapo.runs.integrity import MANIFEST, altered, altered_rows, is_sealed
 from shapo.runs.origin import FREE, differences
 from shapo.runs.writing import RunWriter
 from shapo.words import BadInput
