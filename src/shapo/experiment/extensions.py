@@ -123,6 +123,10 @@ def load(text: str) -> Callable[..., Any]:
         raise BadInput(f"{text} is named by a file only; name it yourself to say that you trust it")
     try:
         found: Any = functools.reduce(getattr, name.path.split("."), _module(name.module))
+    except ModuleNotFoundError as error:
+        where = f"; it is looked for in {os.getcwd()} and where Python looks (PYTHONPATH)"
+        lacking = where if name.module.startswith(str(error.name)) else ""
+        raise BadInput(f"{text}: cannot import {name.module} ({error}){lacking}") from None
     except ImportError as error:
         raise BadInput(f"{text}: cannot import {name.module} ({error})") from None
     except AttributeError:
