@@ -3,8 +3,8 @@
 import argparse
 import json
 
-from shapo.cli.columns import print_columns
 from shapo.cli.parsing import Parser
+from shapo.cli.printing import print_columns
 
 EXAMPLES = """\
 examples:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
+from shapo.cli.printing import print_prose
 from shapo.words import BadInput, folder_name, printable, whole_number
 
 if TYPE_CHECKING:
@@ -73,9 +74,9 @@ def run(options: argparse.Namespace) -> None:
     console = Console()
     # Where it is no terminal, nobody wants cells broken to fit 80 columns.
     (console if console.is_terminal else Console(width=200)).print(table(arms))
-    print(explanation(arms))
+    print_prose(explanation(arms))
     for line in notes(arms):
-        print(printable(line))
+        print_prose(printable(line))
     if options.json:
         print(json.dumps(summary(arms)))
     print(f"picture={paths[0]}")

@@ -4,8 +4,8 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from shapo.cli.columns import print_columns
 from shapo.cli.parsing import Parser
+from shapo.cli.printing import print_columns
 
 if TYPE_CHECKING:
     from shapo.envs.listing import Row

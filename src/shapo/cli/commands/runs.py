@@ -5,8 +5,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shapo.cli.columns import print_columns
 from shapo.cli.parsing import Parser
+from shapo.cli.printing import print_columns
 from shapo.words import counted, printable
 
 if TYPE_CHECKING:

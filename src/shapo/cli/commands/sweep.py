@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser, one_of
+from shapo.cli.printing import print_prose
 from shapo.words import BadInput, counted, whole_number
 
 EXAMPLES = """\
@@ -88,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
         wide_console().print(
             results_table([Run.open(job.folder).now() for job in outcome.finished])
         )
-        print(
+        print_prose(
             "mean ± standard error; return and cost per episode in the last tenth, cost rate over the whole training"
         )
     if outcome.failed:
