@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from shapo.experiment import Experiment
-from shapo.runs.lines import time_left
+from shapo.runs.lines import Among, time_left
 from shapo.runs.panel import LivePanel, sparkline
 from shapo.runs.screen import progress
 
@@ -34,8 +34,9 @@ def console():
 
 
 def test_the_panel_shows_what_matters(console):
-    with LivePanel(Experiment(steps=40_000), console) as panel:
+    with LivePanel(Experiment(steps=60_000), console) as panel:
         panel(ROW)
+        panel(ROW | {"iteration": 1, "steps": 40_000})
     text = console.export_text()
     for shown in (
         "12.35",
@@ -61,6 +62,22 @@ def test_the_panel_shows_what_matters(console):
     assert max(map(len, last.splitlines())) <= 80
 
 
+def test_the_first_iteration_compiles_and_foretells_nothing(console):
+    among = Among(1, 3, "first", seconds_left=lambda row: 600.0)
+    with LivePanel(Experiment(steps=60_000), console, among) as panel:
+        panel(ROW)
+    text = console.export_text()
+    assert "compiling included" in text and " left" not in text and "run 1 of 3" in text
+
+
+def test_who_is_refused_sees_the_reason_and_no_empty_panel():
+    file = io.StringIO()
+    with LivePanel(Experiment(), Console(width=80, file=file, force_terminal=True)):
+        pass
+    erased = "\x1b[1A\x1b[2K" * 3
+    assert erased in file.getvalue()
+
+
 def test_words_that_are_not_shown_are_not_explained(console):
     with LivePanel(Experiment(steps=40_000), console) as panel:
         panel({name: value for name, value in ROW.items() if not name.startswith("gradient/")})
@@ -79,8 +96,9 @@ def test_what_no_episode_has_told_yet_is_a_dash(console):
 def test_the_clock_runs_while_nothing_is_known_yet(console, monkeypatch):
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    with LivePanel(Experiment(), console):
+    with LivePanel(Experiment(), console) as panel:
         now[0] += 83
+        panel._live.refresh()
     assert "starting the environments and compiling … 1:23" in console.export_text()
 
 

@@ -41,6 +41,9 @@ class LivePanel:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._live.transient = (
+            self._row is None
+        )  # an empty panel tells nothing to whoever reads why it ended
         self._open.close()
 
     def __call__(self, row: Mapping[str, float]) -> None:
@@ -48,10 +51,15 @@ class LivePanel:
         self._returns.append(row["reward/episode"])
         self._costs.append(_first(row, "cost/episode"))
         self._row = row
-        if among := self._among:
+        if (among := self._among) and self._knows_pace:
             left = _clock(among.seconds_left(row))
             self._place = f"run {among.number} of {among.count} · {left} left in all"
         self._live.refresh()
+
+    @property
+    def _knows_pace(self) -> bool:
+        """The first iteration compiles, so the second is the first to tell how long the rest may take."""
+        return len(self._returns) > 1
 
     def _drawn(self) -> Panel:
         choice = self._experiment
@@ -73,7 +81,7 @@ class LivePanel:
             ProgressBar(total=total, completed=done, width=18),
             f"{done}/{total}   {int(row['steps']):,} steps",
             f"{row['time/steps_per_second']:,.0f} steps/s",
-            f"{_clock(time_left(row, total))} left",
+            f"{_clock(time_left(row, total))} left" if self._knows_pace else "compiling included",
         )
         numbers = Table.grid(padding=(0, 3))
         numbers.add_row(
