@@ -248,7 +248,10 @@ def test_train_prints_pairs_when_nobody_watches(run):
 def test_a_finished_run_names_what_to_do_with_it(run, capsys, monkeypatch):
     monkeypatch.chdir(HERE)
     words = ["train", "--resume", run[0], "--env", "toy_env:Toy"]
-    assert "next" not in shapo(capsys, *words)[1]
+    assert shapo(capsys, *words)[1].splitlines() == [
+        "finished already; --steps above 200 goes on",
+        f"run={run[0]}",
+    ]
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     out = shapo(capsys, *words)[1]
     offered = [line.split("shapo ")[1].split() for line in out.splitlines()[-3:]]
@@ -336,7 +339,8 @@ def test_runs_of_your_own_classes_are_found_again(capsys, tmp_path, monkeypatch)
     assert out.startswith("toy_env:Slow (trained on toy_env:Toy), 2 episodes each")
     assert shapo(capsys, "train", "--resume", folder)[0] == 2
     words = ["train", "--resume", folder, "--env", "toy_env:Toy"]
-    assert shapo(capsys, *words)[:2] == (0, f"run={folder}\n")
+    code, out, _ = shapo(capsys, *words)
+    assert code == 0 and out.endswith(f"run={folder}\n")
 
 
 def test_play(capsys, run, monkeypatch, tmp_path):

@@ -72,7 +72,8 @@ def canonical(id: str) -> str:
     # A colon means "import this module first, it registers the environment": Gymnasium's business.
     if name in IDS or ":" in id or id in gymnasium.registry:
         return name
-    raise UnknownEnvironment(f"unknown environment {id!r}{_nearest(id)} (`shapo envs` lists them)")
+    where = "`shapo envs` lists them; your own is module:factory"
+    raise UnknownEnvironment(f"unknown environment {id!r}{_nearest(id)} ({where})")
 
 
 def _nearest(id: str) -> str:

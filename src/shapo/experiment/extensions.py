@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from shapo.words import BadInput
+from shapo.words import BadInput, nearest
 
 CUSTOM = "custom: "
 """How the description of a thing without a name begins."""
@@ -130,9 +130,13 @@ def load(text: str) -> Callable[..., Any]:
     except ImportError as error:
         raise BadInput(f"{text}: cannot import {name.module} ({error})") from None
     except AttributeError:
-        raise BadInput(f"{text}: there is no {name.path} in {name.module}") from None
+        near = nearest(name.path, vars(_module(name.module)))
+        raise BadInput(f"{text}: there is no {name.path} in {name.module}{near}") from None
     if not callable(found):
-        raise BadInput(f"{text}: {name.path} is a {type(found).__name__}; it cannot be called")
+        kind = type(found).__name__
+        raise BadInput(
+            f"{text}: {name.path} cannot be called: it is no function or class, but {kind}"
+        )
     try:
         inspect.signature(found).bind_partial(**name.keywords)
     except (TypeError, ValueError) as error:

@@ -158,7 +158,9 @@ class Run:
             if ours[k] != v and k != "workers" and not (k == "steps" and v > ours[k])
         ]
         if changed:
-            raise BadInput(f"cannot resume {self.folder} with another config: {'; '.join(changed)}")
+            raise BadInput(
+                f"cannot resume {self.folder} with another config: {'; '.join(changed)}; begin another run for that"
+            )
 
     def discard(self, keep_log: bool = False) -> bool:
         """Take a run that never began off the disk again; one with any progress stays. Returns whether it is gone.

@@ -70,7 +70,6 @@ def run(options: argparse.Namespace) -> None:
     from shapo.experiments.comparison.printed import explanation, table
 
     arms, folder = _found(options) if getattr(options, "runs", None) else _trained(options)
-    paths = picture.save(arms, folder)
     console = Console()
     # Where it is no terminal, nobody wants cells broken to fit 80 columns.
     (console if console.is_terminal else Console(width=200)).print(table(arms))
@@ -79,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
         print_prose(printable(line))
     if options.json:
         print(json.dumps(summary(arms)))
-    print(f"picture={paths[0]}")
+    print(f"picture={picture.save(arms, folder)[0]}")
 
 
 def _found(options: argparse.Namespace) -> "tuple[list[Group], Path]":
