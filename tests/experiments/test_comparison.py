@@ -13,8 +13,8 @@ from shapo.experiment import Experiment
 from shapo.experiments import style
 from shapo.experiments.comparison import picture
 from shapo.experiments.comparison.arms import arms_of, names, read_arm
-from shapo.experiments.comparison.printed import _decimals, _interval, rounded
-from shapo.experiments.statistics import Interval
+from shapo.experiments.comparison.printed import _decimals, _interval
+from shapo.experiments.statistics import Interval, rounded
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
 

@@ -106,12 +106,15 @@ class ZMQInteractiveShell:
     """What a notebook's kernel is called."""
 
 
-def test_python_gets_a_panel_in_a_terminal_lines_in_a_notebook_and_else_nothing(monkeypatch):
+def test_python_gets_a_panel_in_a_terminal_lines_in_a_notebook_and_else_nothing(
+    monkeypatch, capsys
+):
     shown = lambda quiet=False: type(progress(Experiment(), quiet)).__name__
     assert shown() == "nullcontext"
     with monkeypatch.context() as notebook:
         notebook.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
         assert (shown(), shown(quiet=True)) == ("PlainLines", "nullcontext")
+    assert capsys.readouterr().out == "starting the environments and compiling …\n"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert (shown(), shown(quiet=True)) == ("LivePanel", "nullcontext")
 

@@ -60,6 +60,10 @@ class Run:
     moment: History | None = dataclasses.field(default=None, compare=False, repr=False)
     """What it had recorded at one moment; None for a run that may be going on."""
 
+    def __repr__(self) -> str:
+        what = self.experiment
+        return f"Run({self.folder}: {what.env}, {what.algo}, {what.gradient}, seed {what.seed})"
+
     @classmethod
     def create(cls, folder: Path, experiment: Experiment) -> "Run":
         """Begin a run in a folder that is new, empty, or left behind by a start that failed.

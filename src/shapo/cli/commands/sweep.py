@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     from shapo.experiments import sweep
     from shapo.experiments.sweep.grid import read_grid
     from shapo.experiments.sweep.plan import plan, require_known
-    from shapo.experiments.sweep.results import results_table
+    from shapo.experiments.sweep.results import results_tables
     from shapo.experiments.sweep.screen import plan_table, wide_console
     from shapo.runs.folder import Run
 
@@ -86,9 +86,8 @@ def run(options: argparse.Namespace) -> None:
         return
     outcome = sweep.run(experiments, out, options.engine, options.address, options.parallel)
     if outcome.finished:
-        wide_console().print(
-            results_table([Run.open(job.folder).now() for job in outcome.finished])
-        )
+        finished = [Run.open(job.folder).now() for job in outcome.finished]
+        wide_console().print(*results_tables(finished))
         print_prose(
             "mean ± standard error; return and cost per episode in the last tenth, cost rate over the whole training"
         )

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from shapo.experiments.comparison.numbers import difference, quantities, title, values
 from shapo.experiments.groups import Group
-from shapo.experiments.statistics import Interval, standard_error
+from shapo.experiments.statistics import Interval, rounded, standard_error
 from shapo.words import printable
 
 MISSING = "–"
@@ -83,12 +83,3 @@ def _interval(found: Interval | None, decimals: int) -> str:
         return f"{found.estimate:+,.{decimals}f}"
     estimate, low, high = (rounded(x, (found.high - found.low) / 2, "+") for x in found)
     return f"{estimate} [{low}, {high}]"
-
-
-def rounded(value: float, spread: float, sign: str = "") -> str:
-    """A number to the decimals at which its spread has two digits; more would say nothing."""
-    rounding_error = 1e-9 * abs(value)
-    if not np.isfinite(value) or not rounding_error < spread < math.inf:
-        return f"{value:{sign}.4g}"
-    decimals = max(0, 1 - math.floor(math.log10(spread)))
-    return f"{value:{sign},.{decimals}f}"
