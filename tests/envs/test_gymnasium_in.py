@@ -227,6 +227,14 @@ def test_four_values_are_refused():
         envs.make(Old, 1)
 
 
+def test_a_factory_that_returns_nothing_is_named():
+    def forgetful():
+        Corridor()
+
+    with pytest.raises(ValueError, match="^forgetful: the factory returned no environment"):
+        envs.make(forgetful, 1)
+
+
 def test_a_reset_of_former_days_is_refused():
     class Old(Corridor):
         def reset(self, *, seed=None, options=None):

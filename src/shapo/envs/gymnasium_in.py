@@ -63,6 +63,8 @@ class FromGymnasium:
         self.num_envs = num_envs
         self._envs = [factory() for _ in range(num_envs)]
         first = self._envs[0]
+        if first is None:
+            raise BadInput(f"{id}: the factory returned no environment; does it end with return?")
         spec = first.spec
         self.id = id or (spec.id if spec else type(first.unwrapped).__name__)
         self.horizon = spec.max_episode_steps if spec else None
