@@ -339,5 +339,5 @@ def test_learns_to_stay_within_the_limit(tmp_path):
 
 
 def test_an_id_is_no_experiment(tmp_path):
-    with pytest.raises(ValueError, match=r"such as train\(Experiment\('Ant-v4'\)\)"):
+    with pytest.raises(ValueError, match=r"such as Experiment\('Ant-v4'\)"):
         train("Ant-v4", tmp_path / "run")  # type: ignore[arg-type]

@@ -94,8 +94,6 @@ def train(
         recorders: Where else rows go, given the run and the first iteration; TensorBoard by default.
         patience: Seconds without an environment step after which an environment counts as stuck.
     """
-    if not isinstance(experiment, Experiment):
-        raise BadInput(f"train wants an Experiment, such as train(Experiment({experiment!r}))")
     experiment = really(experiment, env, algorithm)
     require_named(experiment.names())
     if not patience > 0:

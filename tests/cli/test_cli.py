@@ -131,6 +131,7 @@ def test_a_guess_is_made_only_where_it_is_near(capsys):
     for words in (
         ["train", "--foo", "3"],
         ["train", "--env", "Foo-v0"],
+        ["train", "--env", "Nope-v0"],
         ["train", "--algo", "dqn"],
         ["xyz"],
     ):

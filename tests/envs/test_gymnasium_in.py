@@ -231,7 +231,7 @@ def test_a_factory_that_returns_nothing_is_named():
     def forgetful():
         Corridor()
 
-    with pytest.raises(ValueError, match="^forgetful: the factory returned no environment"):
+    with pytest.raises(ValueError, match=r"^forgetful: the factory returned no environment"):
         envs.make(forgetful, 1)
 
 

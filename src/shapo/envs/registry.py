@@ -80,7 +80,7 @@ def _nearest(id: str) -> str:
     theirs = [name for name in gymnasium.registry if not name.startswith("shapo/")]
     unversioned = lambda name: name.lower().rpartition("-v")[0] or name.lower()
     known = {unversioned(name): name for name in (*theirs, *IDS)}
-    found = difflib.get_close_matches(unversioned(id), known, n=1)
+    found = difflib.get_close_matches(unversioned(id), known, n=1, cutoff=0.7)
     return f": did you mean {known[found[0]]}?" if found else ""
 
 
