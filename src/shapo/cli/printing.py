@@ -1,45 +1,61 @@
 """Lists and prose: whole lines in a pipe; on a terminal, no wider than that, and no word is torn."""
 
+import itertools
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 
+GAP = "  "
+
 
 def print_prose(text: str) -> None:
     """Each line a paragraph."""
-    width = shutil.get_terminal_size().columns
     for line in text.splitlines():
-        print(textwrap.fill(line, width, break_on_hyphens=False) if sys.stdout.isatty() else line)
+        print("\n".join(_wrapped(line, _room() or len(line) + 1)))
 
 
 def print_columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
-    """A line per row, the columns numbered in `right` aligned there; what is too wide goes on below, in its column."""
-    if sys.stdout.isatty():
-        _print_folded(rows, right)
-        return
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    """A line per row, the columns numbered in `right` aligned there.
+
+    What is too wide goes on below, in its column; a name that is, at the head of a row, has a line of its own.
+    """
+    widths = _widths(list(zip(*rows, strict=True)))
     for row in rows:
-        cells = [
-            word.rjust(width) if place in right else word.ljust(width)
-            for place, (word, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        print("  ".join(cells).rstrip())
+        if len(row[0]) > widths[0] and " " not in row[0]:  # a name, which somebody may want to copy
+            print(row[0])
+            row = ("", *row[1:])
+        cells = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for line in itertools.zip_longest(*cells, fillvalue=""):
+            aligned = [
+                word.rjust(width) if place in right else word.ljust(width)
+                for place, (word, width) in enumerate(zip(line, widths, strict=True))
+            ]
+            print(GAP.join(aligned).rstrip())
 
 
-def _print_folded(rows: Sequence[Sequence[str]], right: Sequence[int]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
+    """As wide as what is in them; where that is too much for the terminal, the widest give way."""
+    widths = [max(1, *map(len, column)) for column in columns]
+    room = _room()
+    if room is None:
+        return widths
+    room -= len(GAP) * (len(columns) - 1)
+    words = [[len(word) for cell in column for word in cell.split()] for column in columns]
+    # A word is torn only if it alone would take most of a line.
+    least = [min(max(lengths, default=0), room // 2) for lengths in words]
+    while sum(widths) > room:
+        wide = [place for place in range(len(widths)) if widths[place] > least[place]]
+        if not wide:
+            break
+        widths[max(wide, key=lambda place: widths[place])] -= 1
+    return widths
 
-    console = Console(highlight=False)
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for place, column in enumerate(zip(*rows, strict=True)):
-        longest = max(len(word) for cell in column for word in cell.split() or [""])
-        justify = "right" if place in right else "left"
-        # A word may be torn if it alone would take most of a line.
-        least = min(longest, console.width // 2)
-        table.add_column(justify=justify, overflow="fold", min_width=least)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+
+
+def _room() -> int | None:
+    """The terminal's columns; None where there is no terminal, which has room for everything."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
