@@ -41,14 +41,17 @@ def where_to_go_on(run: Run) -> Start:
     checkpoint, notes = newest_usable(run)
     if checkpoint is None:
         return _without_checkpoint(run, notes)
-    changed = differences(read_json(run.folder / CONFIG), checkpoint.facts.get("experiment", ""))
+    config = read_json(run.folder / CONFIG)
+    changed = differences(config, checkpoint.facts.get("experiment", ""))
     if changed:
         said = f"{CONFIG} was changed since the last checkpoint ({'; '.join(changed.values())})"
         if not set(changed) <= set(FREE):
             raise CannotResume(f"cannot resume {run.folder}: {said}")
         why = depends_on_length(run.experiment) if "steps" in changed else ""
         so = f"; {why}, so this is not the same as one run of this length" if why else ""
-        notes.append(f"{run.folder}: {said}{so}")
+        asked_for = "extended_from" in config and set(changed) == {"steps"}
+        if so or not asked_for:
+            notes.append(f"{run.folder}: {said}{so}")
     if checkpoint.iteration + 1 < run.experiment.iterations:
         return Start(checkpoint, False, [*notes, *changed_versions(run)])
     with contextlib.closing(RunWriter(run, checkpoint)) as writer:
