@@ -412,3 +412,26 @@ def test_compare(capsys, tmp_path, monkeypatch):
     assert lines[-1][-1] == "seconds_left_in_all=0"
     again = shapo(capsys, *words)[1]  # nothing left to train
     assert "iteration=" not in again and json.loads(again.splitlines()[-2]) == found
+
+
+DEAF = """
+import os, signal, time
+from shapo.cli import main as cli
+
+class Deaf:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+
+def dispatch(words):
+    Deaf()
+    time.sleep(60)
+
+cli.dispatch = dispatch
+cli.main()
+"""
+
+
+def test_ctrl_c_is_heard_also_where_python_cannot_raise():
+    done = subprocess.run([sys.executable, "-c", DEAF], capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stderr) == (130, "shapo: stopped\n")

@@ -31,3 +31,13 @@ def sigterm_raises() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def goes_on_when_repeated() -> Iterator[None]:
+    """Tell whoever stops what is within that nothing of it is lost."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        said = "stopped; nothing is lost, the same command goes on where it stopped"
+        raise type(error)(said) from None

@@ -145,6 +145,7 @@ def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]"
     from shapo.experiments.sweep.pace import Pace
     from shapo.runs.lines import Among, time_left
     from shapo.runs.screen import screen
+    from shapo.runs.stopping import goes_on_when_repeated
     from shapo.training import train
 
     pace, done = Pace(), []
@@ -159,6 +160,6 @@ def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]"
         experiment = job.experiment.replace(workers=choice.workers)
         begun = (job.folder / "config.json").exists()
         among = Among(number, len(jobs), job.name, seconds_left)
-        with screen(experiment, among) as watch:
+        with goes_on_when_repeated(), screen(experiment, among) as watch:
             done.append(train(experiment, job.folder, resume=begun, watch=watch, quiet=True).now())
     return done
