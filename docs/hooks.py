@@ -1,13 +1,37 @@
-"""What the site makes of a page beyond Markdown: mathematics without a script, and names that lead to the API."""
+"""What the site makes of a page beyond Markdown: mathematics without a script, and names that lead to the API.
+
+And a link to the repository, wherever that may be: a clone knows where it came from.
+"""
 
 import re
+import subprocess
 from html import unescape
+from typing import Any
 
 from latex2mathml.converter import convert
 
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"(?<!\[)`(shapo(?:\.\w+)+)`")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+
+REMOTE = re.compile(
+    r"(?:https://|ssh://|)(?:[\w.-]+(?::[^@/]*)?@)?([\w.-]+\.\w+)(?::\d+(?=/))?[:/](.+?)(?:\.git)?/?"
+)
+
+
+def on_config(config: Any) -> Any:
+    """Link to the repository that this clone is of."""
+    command = ["git", "config", "--get", "remote.origin.url"]
+    origin = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    if address := web_address(origin):
+        config.repo_url, config.repo_name = address, address.rpartition("/")[2]
+    return config
+
+
+def web_address(origin: str) -> str | None:
+    """Where people find a remote, without anybody's name or password; None if it is a folder."""
+    found = REMOTE.fullmatch(origin)
+    return f"https://{found[1]}/{found[2]}" if found else None
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:

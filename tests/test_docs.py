@@ -205,6 +205,23 @@ def hooks():
     return module
 
 
+@pytest.mark.parametrize(
+    "origin, address",
+    [
+        ("https://github.com/someone/shapo.git", "https://github.com/someone/shapo"),
+        ("https://someone:secret@git.example.org/team/shapo", "https://git.example.org/team/shapo"),
+        ("git@github.com:someone/shapo.git", "https://github.com/someone/shapo"),
+        ("ssh://git@git.example.org:2222/team/shapo.git", "https://git.example.org/team/shapo"),
+        ("/srv/repositories/shapo.git", None),
+        ("../shapo", None),
+        ("file:///srv/shapo", None),
+        ("", None),
+    ],
+)
+def test_the_site_links_to_where_the_clone_came_from(hooks, origin, address):
+    assert hooks.web_address(origin) == address
+
+
 def test_names_become_links_but_code_stays_code(hooks):
     page = (
         "See `shapo.train`, [`shapo.envs`](x.md):\n\n```python\n# `shapo.train`\n```\n`shapo.load`"

@@ -336,3 +336,8 @@ def test_learns_to_stay_within_the_limit(tmp_path):
     returns, costs = run.history.columns["reward/episode"], run.history.columns["cost/episode"]
     assert np.mean(returns[-20:]) > np.mean(returns[:5]) + 10
     assert np.mean(costs[-20:]) < 2.0
+
+
+def test_an_id_is_no_experiment(tmp_path):
+    with pytest.raises(ValueError, match=r"such as Experiment\('Ant-v4'\)"):
+        train("Ant-v4", tmp_path / "run")  # type: ignore[arg-type]

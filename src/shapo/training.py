@@ -31,7 +31,7 @@ from shapo.runs.policies import TrainedPolicy
 from shapo.runs.recorders import Recorder, TensorBoard
 from shapo.runs.resuming import Start, extend, how_to_continue, where_to_go_on
 from shapo.runs.screen import progress
-from shapo.runs.stopping import sigterm_raises
+from shapo.runs.stopping import held_back, sigterm_raises
 from shapo.runs.stopwatch import Stopwatch
 from shapo.runs.writing import RunWriter
 from shapo.words import BadInput, folder_name
@@ -158,9 +158,10 @@ def _iterate(
     recorders: MakeRecorders,
 ) -> None:
     # Here and not above: importing JAX takes as long as the workers need to start, and both can happen at once.
-    from shapo.learning import compiling, recipes
-    from shapo.learning.learner import Learner
-    from shapo.learning.leaves import flatten, not_finite, unflatten
+    with held_back():  # for its import is not one that can be left: it would abort
+        from shapo.learning import compiling, recipes
+        from shapo.learning.learner import Learner
+        from shapo.learning.leaves import flatten, not_finite, unflatten
 
     compiling.prepare()
     experiment = run.experiment

@@ -15,7 +15,7 @@ from test_train import TINY as TOY
 from toy_env import Toy
 
 from shapo.cli import main as cli
-from shapo.cli.commands import algos
+from shapo.cli.commands import algos, module_of
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
 from shapo.envs import IDS
 from shapo.experiment import Algo, Experiment
@@ -58,13 +58,28 @@ def test_each_command_teaches(capsys, name):
     code, text, _ = shapo(capsys, name, "--help")
     assert code == 0 and cli.COMMANDS[name] in text and len(text) > 200
     assert "--debug" in text
+    assert shapo(capsys, "help", name)[1] == text
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_prose_fits_into_a_narrow_terminal_and_what_is_to_be_typed_stays_whole(
+    capsys, monkeypatch, name
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = shapo(capsys, name, "--help")[1].splitlines()
+    typed = [line for line in lines if line.startswith("  ") and not line.startswith("      ")]
+    assert all(len(line) < 80 or line in typed for line in lines)
+    written = module_of(name).EXAMPLES.splitlines()
+    assert [line for line in written if line.startswith("  shapo ")] == [
+        line for line in lines if line.startswith("  shapo ")
+    ]
 
 
 def test_help_names_what_must_be_given_and_sorts_the_many_options(capsys):
     usage = lambda *words: shapo(capsys, *words, "--help")[1].splitlines()[0]
-    assert usage("evaluate").startswith("usage: shapo evaluate RUN [options]: ")
-    assert usage("report").startswith("usage: shapo report RUNS ... [options]: ")
-    assert usage("runs").startswith("usage: shapo runs [RUNS ...] [options]: ")
+    assert usage("evaluate") == "usage: shapo evaluate RUN [options]"
+    assert usage("report") == "usage: shapo report RUNS ... [options]"
+    assert usage("runs") == "usage: shapo runs [RUNS ...] [options]"
     text = " ".join(shapo(capsys, "train", "--help")[1].split())
     places = [
         text.index(f" {title}: --{first.replace('_', '-')} ") for first, title in SECTIONS.items()
@@ -83,8 +98,12 @@ def test_help_names_what_must_be_given_and_sorts_the_many_options(capsys):
         (["train", "--steps", "many"], "'many' is no whole number"),
         (["train", "--steps", "1.5"], "'1.5' is no whole number"),
         (["train", "--radius-per-dim", "wide"], "'wide' is no number"),
-        (["train", "--resume", "nowhere"], "holds no run"),
-        (["evaluate", "nowhere"], "holds no run"),
+        (["train", "-x"], "unknown option -x"),
+        (["train", "Ant-v4"], "'Ant-v4' is one too many: it is no option, nor the value of one"),
+        (["help", "trian"], "did you mean train?"),
+        (["train", "--resume", "nowhere"], "holds no run: there is no such folder"),
+        (["evaluate", "nowhere"], "holds no run: there is no such folder"),
+        (["export", "nowhere"], "holds no run: there is no such folder"),
         (["evaluate"], "required: RUN"),
         (["compare", "--seeds", "0"], "at least one"),
         (["bench", "train", "--iterations", "2"], "the first ones compile"),
@@ -93,7 +112,10 @@ def test_help_names_what_must_be_given_and_sorts_the_many_options(capsys):
             ["bench", "train", "--env", "Pendulum-v1"],
             "or pass cost=function(obs, action, info), on the command line --cost module:function",
         ),
-        (["train", "--env", "nowhere:Maze"], "cannot import nowhere"),
+        (
+            ["train", "--env", "nowhere:Maze"],
+            "cannot import nowhere (No module named 'nowhere'); it is looked for in /",
+        ),
         (["train", "--num-envs", "0"], "num_envs is 0"),
         (["train", "--patience", "-1"], "patience is -1 seconds; it must be above 0"),
         (["play", "nowhere", "--out", "a.txt"], "a.txt: a film's name ends in .mp4 or .gif"),
@@ -109,6 +131,7 @@ def test_a_guess_is_made_only_where_it_is_near(capsys):
     for words in (
         ["train", "--foo", "3"],
         ["train", "--env", "Foo-v0"],
+        ["train", "--env", "Nope-v0"],
         ["train", "--algo", "dqn"],
         ["xyz"],
     ):
@@ -226,7 +249,10 @@ def test_train_prints_pairs_when_nobody_watches(run):
 def test_a_finished_run_names_what_to_do_with_it(run, capsys, monkeypatch):
     monkeypatch.chdir(HERE)
     words = ["train", "--resume", run[0], "--env", "toy_env:Toy"]
-    assert "next" not in shapo(capsys, *words)[1]
+    assert shapo(capsys, *words)[1].splitlines() == [
+        "finished already; --steps above 200 goes on",
+        f"run={run[0]}",
+    ]
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     out = shapo(capsys, *words)[1]
     offered = [line.split("shapo ")[1].split() for line in out.splitlines()[-3:]]
@@ -314,7 +340,8 @@ def test_runs_of_your_own_classes_are_found_again(capsys, tmp_path, monkeypatch)
     assert out.startswith("toy_env:Slow (trained on toy_env:Toy), 2 episodes each")
     assert shapo(capsys, "train", "--resume", folder)[0] == 2
     words = ["train", "--resume", folder, "--env", "toy_env:Toy"]
-    assert shapo(capsys, *words)[:2] == (0, f"run={folder}\n")
+    code, out, _ = shapo(capsys, *words)
+    assert code == 0 and out.endswith(f"run={folder}\n")
 
 
 def test_play(capsys, run, monkeypatch, tmp_path):
@@ -385,3 +412,26 @@ def test_compare(capsys, tmp_path, monkeypatch):
     assert lines[-1][-1] == "seconds_left_in_all=0"
     again = shapo(capsys, *words)[1]  # nothing left to train
     assert "iteration=" not in again and json.loads(again.splitlines()[-2]) == found
+
+
+DEAF = """
+import os, signal, time
+from shapo.cli import main as cli
+
+class Deaf:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+
+def dispatch(words):
+    Deaf()
+    time.sleep(60)
+
+cli.dispatch = dispatch
+cli.main()
+"""
+
+
+def test_ctrl_c_is_heard_also_where_python_cannot_raise():
+    done = subprocess.run([sys.executable, "-c", DEAF], capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stderr) == (130, "shapo: stopped\n")

@@ -227,6 +227,33 @@ def test_four_values_are_refused():
         envs.make(Old, 1)
 
 
+def test_a_factory_that_returns_nothing_is_named():
+    def forgetful():
+        Corridor()
+
+    with pytest.raises(ValueError, match=r"^forgetful: the factory returned no environment"):
+        envs.make(forgetful, 1)
+
+
+def test_a_reset_of_former_days_is_refused():
+    class Old(Corridor):
+        def reset(self, *, seed=None, options=None):
+            return super().reset(seed=seed)[0]
+
+    with pytest.raises(ValueError, match=r"^Old: reset\(\) must return two values, \(observation"):
+        envs.make(Old, 1)
+
+
+def test_an_observation_that_is_not_of_its_space_is_named():
+    class Wide(Corridor):
+        observation_space = gymnasium.spaces.Box(-1, 1, (8, 8, 3))
+
+    with pytest.raises(
+        ValueError, match=r"^Wide: an observation has the shape \(\d+,\), and its .* \(8, 8, 3\)"
+    ):
+        envs.make(Wide, 1)
+
+
 def test_a_factory_that_returns_no_batch_is_refused():
     def wrong(num_envs):
         return Corridor()

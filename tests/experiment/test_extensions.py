@@ -107,7 +107,11 @@ def test_only_literals_may_stand_in_brackets(text):
     [
         ("nowhere:Maze", "nowhere:Maze: cannot import nowhere"),
         ("toy_env:Maze", "toy_env:Maze: there is no Maze in toy_env"),
-        ("toy_env:Toy.id", "toy_env:Toy.id: Toy.id is a str; it cannot be called"),
+        ("toy_env:Toi", r"there is no Toi in toy_env; did you mean Toy\?"),
+        (
+            "toy_env:Toy.id",
+            "toy_env:Toy.id: Toy.id cannot be called: it is no function or class, but str",
+        ),
         ("Maze", "Maze: write it as module:factory"),
         (Recorded("toy_env:Toy"), "toy_env:Toy is named by a file only"),
     ],

@@ -13,8 +13,8 @@ from shapo.experiment import Experiment
 from shapo.experiments import style
 from shapo.experiments.comparison import picture
 from shapo.experiments.comparison.arms import arms_of, names, read_arm
-from shapo.experiments.comparison.printed import _interval, rounded
-from shapo.experiments.statistics import Interval
+from shapo.experiments.comparison.printed import _decimals, _interval
+from shapo.experiments.statistics import Interval, rounded
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
 
@@ -37,8 +37,19 @@ def test_decimals_end_where_the_spread_has_two_digits(value, spread, text):
 
 
 def test_an_interval_is_rounded_by_its_half_width():
-    assert _interval(Interval(5.187, -2.175, 12.548)) == "+5.2 [-2.2, +12.5]"
-    assert _interval(Interval(3.14159, float("nan"), float("nan"))) == "+3.142"
+    assert _interval(Interval(5.187, -2.175, 12.548), 3) == "+5.2 [-2.2, +12.5]"
+    assert _interval(Interval(3.14159, float("nan"), float("nan")), 3) == "+3.142"
+
+
+@pytest.mark.parametrize(
+    "values, decimals",
+    [
+        ([53.17, 44.2], 2), ([204.0, 23.29, 0.0], 2), ([0.38905, 0.04884], 5), ([389_051, 48_842], 0),
+        ([1e-30], 8), ([0.0, float("nan")], 0),
+    ],
+)  # fmt: skip
+def test_single_runs_are_shown_to_the_same_decimals(values, decimals):
+    assert _decimals(np.array(values)) == decimals
 
 
 def finished_run(folder, experiment, columns):

@@ -124,7 +124,7 @@ def test_bad_grids_are_refused_by_name(grid, hint):
 @pytest.mark.parametrize(
     "name, content, hint",
     [
-        ("grid.yaml", "a: [", "cannot be read"),
+        ("grid.yaml", "a: [", "cannot be read: line 1: expected"),
         ("grid.toml", "a = ", "cannot be read"),
         ("grid.yaml", "", "nothing in it"),
         ("grid.yaml", "- 3", "must be pairs"),

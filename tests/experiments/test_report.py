@@ -235,6 +235,16 @@ def test_what_is_in_no_mean_is_said(tmp_path):
 
 
 @pytest.mark.slow
+def test_of_one_pair_nothing_is_likely(browser, tmp_path):
+    for gradient in ("plain", "shapo"):
+        write_run(tmp_path / "runs" / gradient, Experiment(gradient=gradient))
+    page = tmp_path / "page.html"
+    cli.dispatch(["report", str(tmp_path / "runs"), "-o", str(page)])
+    browser.get(page.as_uri())
+    cells = browser.find_elements(By.CSS_SELECTOR, "#comparison tbody td")
+    assert [cell.text for cell in cells[-2:]] == ["–", "–"]
+
+
 def test_two_hundred_runs_fit_on_a_page(browser, tmp_path):
     for seed in range(100):
         for gradient in ("plain", "shapo"):

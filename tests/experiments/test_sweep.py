@@ -20,6 +20,7 @@ from test_resume import same_files
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
 from shapo.experiments import sweep
+from shapo.experiments.statistics import rounded
 from shapo.experiments.sweep import mirror
 from shapo.experiments.sweep.engine import Advanced, Begun, Ended, Failure
 from shapo.experiments.sweep.grid import read_grid
@@ -385,7 +386,8 @@ def test_it_ends_with_what_each_configuration_reached(tmp_path, monkeypatch, cap
     )
     returns = [Run.open(folder).history.final("reward/episode") for folder in runs[:2]]
     error = abs(returns[0] - returns[1]) / 2
-    assert f" {np.mean(returns):.4g} ± {error:.2g} " in plain
+    assert f" {rounded(float(np.mean(returns)), error)} ± {rounded(error, error)} " in plain
+    assert [line.strip() for line in lines].count("SafetyPointGoal1-v0") == 1
     assert plain.split()[-1] == shapo.split()[-1] == "2" and " 10 " in plain
     assert lines[-1] == "runs=out"
 

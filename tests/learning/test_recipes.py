@@ -91,7 +91,10 @@ class TestYourOwn:
         "choices, complaint",
         [
             ({"gradient": "own_rules:Nothing"}, "there is no Nothing in own_rules"),
-            ({"gradient": "own_rules:NOT_A_FACTORY"}, "is a int; it cannot be called"),
+            (
+                {"gradient": "own_rules:NOT_A_FACTORY"},
+                "cannot be called: it is no function or class, but int",
+            ),
             ({"gradient": "builtins:int"}, "builtins:int: no signature found"),
             ({"gradient": "own_rules:nothing"}, "returned a NoneType, which is no gradient rule"),
             (

@@ -38,7 +38,7 @@ def test_a_factory_of_yours_is_given_its_keywords_and_the_algorithm_s_wrapper():
         ({"env": "SafetyPointGoal1-v0"}, "SafetyPointGoal1-v0 has its own cost; another is for"),
         ({"env": "toy_env:Toy"}, "toy_env:Toy has its own cost"),
         ({"cost": "own_rules:slow"}, "there is no slow in own_rules"),
-        ({"cost_limit": (1.0, 2.0)}, "has 1 cost signals but cost_limit"),
+        ({"cost_limit": (1.0, 2.0)}, "has 1 cost signal, and cost_limit names 2 limits: 1, 2"),
         ({"env": "toy_env:Toy(size=3)"}, "unexpected keyword argument 'size'"),
         ({"env": "custom: <lambda> in m"}, "the environment was a Python object"),
         ({"env": Recorded("toy_env:Toy")}, "add --env toy_env:Toy"),

@@ -290,7 +290,7 @@ def test_a_crash_in_c_code_leaves_its_place_in_the_log(tmp_path):
 def test_more_limits_than_costs_are_refused():
     blueprint = Blueprint(EXPERIMENT.replace(cost_limit=(1.0, 2.0)), Toy)
     with (
-        pytest.raises(ValueError, match="1 cost signals but cost_limit"),
+        pytest.raises(ValueError, match="1 cost signal, and cost_limit names 2"),
         Rollout(blueprint, os.devnull) as rollout,
     ):
         rollout.spec  # noqa: B018

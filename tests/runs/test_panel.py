@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from shapo.experiment import Experiment
-from shapo.runs.lines import time_left
+from shapo.runs.lines import Among, time_left
 from shapo.runs.panel import LivePanel, sparkline
 from shapo.runs.screen import progress
 
@@ -34,8 +34,9 @@ def console():
 
 
 def test_the_panel_shows_what_matters(console):
-    with LivePanel(Experiment(steps=40_000), console) as panel:
+    with LivePanel(Experiment(steps=60_000), console) as panel:
         panel(ROW)
+        panel(ROW | {"iteration": 1, "steps": 40_000})
     text = console.export_text()
     for shown in (
         "12.35",
@@ -48,12 +49,33 @@ def test_the_panel_shows_what_matters(console):
         "SHAPO",
         "cos 0.99962",
         "waiting 25%  policy 25%  critics 45%  files 5%",
-        "fraction of the step taken · drift: KL by new observation statistics",
-        "cos of plain and SHAPO gradient (1: no effect) · rise: loss there minus here",
+        "≤: cost of the last 50 episodes",
+        "λ: price of a cost",
+        "fraction of the step taken",
+        "drift: KL by observation statistics",
+        "cos to the plain slope (1: no effect)",
+        "rise: loss there minus here",
+        "waiting for the environments",
     ):
         assert shown in text
     last = text[text.rindex("╭") :]
     assert max(map(len, last.splitlines())) <= 80
+
+
+def test_the_first_iteration_compiles_and_foretells_nothing(console):
+    among = Among(1, 3, "first", seconds_left=lambda row: 600.0)
+    with LivePanel(Experiment(steps=60_000), console, among) as panel:
+        panel(ROW)
+    text = console.export_text()
+    assert "compiling included" in text and " left" not in text and "run 1 of 3" in text
+
+
+def test_who_is_refused_sees_the_reason_and_no_empty_panel():
+    file = io.StringIO()
+    with LivePanel(Experiment(), Console(width=80, file=file, force_terminal=True)):
+        pass
+    erased = "\x1b[1A\x1b[2K" * 3
+    assert erased in file.getvalue()
 
 
 def test_words_that_are_not_shown_are_not_explained(console):
@@ -63,11 +85,20 @@ def test_words_that_are_not_shown_are_not_explained(console):
     assert "SHAPO" not in text and "rise" not in text and "drift" in text
 
 
+def test_what_no_episode_has_told_yet_is_a_dash(console):
+    untold = ("reward/episode", "cost/episode", "cost/p80", "cost/p95", "episode/length")
+    with LivePanel(Experiment(steps=40_000), console) as panel:
+        panel(ROW | dict.fromkeys(untold, float("nan")))
+    text = console.export_text()
+    assert "nan" not in text and "– of 10" in text and "no episode has ended yet" in text
+
+
 def test_the_clock_runs_while_nothing_is_known_yet(console, monkeypatch):
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    with LivePanel(Experiment(), console):
+    with LivePanel(Experiment(), console) as panel:
         now[0] += 83
+        panel._live.refresh()
     assert "starting the environments and compiling … 1:23" in console.export_text()
 
 
@@ -75,12 +106,15 @@ class ZMQInteractiveShell:
     """What a notebook's kernel is called."""
 
 
-def test_python_gets_a_panel_in_a_terminal_lines_in_a_notebook_and_else_nothing(monkeypatch):
+def test_python_gets_a_panel_in_a_terminal_lines_in_a_notebook_and_else_nothing(
+    monkeypatch, capsys
+):
     shown = lambda quiet=False: type(progress(Experiment(), quiet)).__name__
     assert shown() == "nullcontext"
     with monkeypatch.context() as notebook:
         notebook.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
         assert (shown(), shown(quiet=True)) == ("PlainLines", "nullcontext")
+    assert capsys.readouterr().out == "starting the environments and compiling …\n"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert (shown(), shown(quiet=True)) == ("LivePanel", "nullcontext")
 

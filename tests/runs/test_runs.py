@@ -315,3 +315,8 @@ class TestLedger:
         for each in (ledger, other):
             each.add(self.batch(np.ones((1, 2, 1))), self.episodes([[7.0]], [True]))
         assert other.row(1) == ledger.row(1)
+
+
+def test_a_run_is_shown_on_one_line(tmp_path):
+    run = Run.create(tmp_path / "run", Experiment("Ant-v4", "cpo", "shapo", seed=3))
+    assert repr(run) == f"Run({tmp_path / 'run'}: Ant-v4, cpo, shapo, seed 3)"

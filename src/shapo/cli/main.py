@@ -4,6 +4,7 @@ import io
 import os
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Sequence
 
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if arguments is None:
         _keep_to_ourselves()
         signal.signal(signal.SIGINT, _interrupted)
+        sys.unraisablehook = _heard_again
     warnings.showwarning = _one_line_warning
     try:
         dispatch(words)
@@ -46,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def dispatch(words: list[str]) -> None:
     """Run one command; what goes wrong is raised."""
     name = words[0] if words else "--help"
+    if name == "help" and words[1:]:
+        return dispatch([words[1], "--help"])
     if name in COMMANDS:
         options = parser_of(name).parse_args(words[1:])
         module_of(name).run(options)
@@ -86,6 +90,15 @@ def _interrupted(number: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
+def _heard_again(ignored: "sys.UnraisableHookArgs") -> None:
+    """A Ctrl-C that came where Python cannot raise, within JAX's part of the garbage collector, comes once more."""
+    if ignored.exc_type is None or not issubclass(ignored.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(ignored)
+        return
+    signal.signal(signal.SIGINT, _interrupted)
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
 def _interrupted_again(number: int, frame: object) -> None:
     from shapo.runs.keyboard import put_back
 
@@ -105,7 +118,7 @@ def _one_line(error: BaseException) -> str:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     text = " ".join(str(error).split())
     if isinstance(error, KeyboardInterrupt):
-        return text or "stopped; nothing is lost, the same command goes on where it stopped"
+        return text or "stopped"
     text = text or type(error).__name__
     ours = type(error).__module__.startswith("shapo")
     known = ours or isinstance(error, BadInput)

@@ -4,6 +4,7 @@ import argparse
 import ast
 import dataclasses
 import inspect
+import itertools
 import sys
 import textwrap
 import warnings
@@ -16,13 +17,34 @@ from shapo.experiment.experiment import SECTIONS
 from shapo.words import nearest, real_number, whole_number
 
 
+class Flowing(argparse.HelpFormatter):
+    """Prose as wide as the terminal: at the margin, or six deep under a command. The rest is to be typed."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines: list[str] = []
+        for depth, alike in itertools.groupby(text.splitlines(), key=_depth):
+            if depth == 0 or depth >= 6:
+                margin = indent + " " * depth
+                lines += textwrap.wrap(
+                    " ".join(line.strip() for line in alike), width,
+                    initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False, break_long_words=False,
+                )  # fmt: skip
+            else:
+                lines += [indent + line for line in alike]
+        return "\n".join(lines)
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip()) if line.strip() else -1
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, with the nearest name where one was mistyped."""
 
     def __init__(self, **settings: Any):
         super().__init__(
             **{
-                "formatter_class": argparse.RawDescriptionHelpFormatter,
+                "formatter_class": Flowing,
                 "allow_abbrev": False,
                 "argument_default": argparse.SUPPRESS,
             }
@@ -37,10 +59,12 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """As argparse, but what is unknown is named by the parser that knows what could be meant."""
         found, unknown = super().parse_known_args(args, namespace)
-        options = [word.partition("=")[0] for word in unknown if word.startswith("--")]
+        options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
         if options:
             known = [name for action in self._actions for name in action.option_strings]
             self.error(f"unknown option {options[0]}{nearest(options[0], known)}")
+        if unknown:
+            self.error(f"{unknown[0]!r} is one too many: it is no option, nor the value of one")
         return found, unknown
 
 

@@ -63,6 +63,8 @@ class FromGymnasium:
         self.num_envs = num_envs
         self._envs = [factory() for _ in range(num_envs)]
         first = self._envs[0]
+        if first is None:
+            raise BadInput(f"{id}: the factory returned no environment; does it end with return?")
         spec = first.spec
         self.id = id or (spec.id if spec else type(first.unwrapped).__name__)
         self.horizon = spec.max_episode_steps if spec else None
@@ -195,10 +197,21 @@ class FromGymnasium:
     def _begin(self, i: int) -> NDArray[np.float64]:
         self._actions[i] = []
         seed = episode_seed(int(self._seeds[i]), int(self._episode[i]))
-        return self._flat(self._envs[i].reset(seed=seed)[0])
+        begun = self._envs[i].reset(seed=seed)
+        if not isinstance(begun, tuple) or len(begun) != 2:
+            raise BadInput(
+                f"{self.id}: reset() must return two values, (observation, info), as Gymnasium's does"
+            )
+        return self._flat(begun[0])
 
     def _flat(self, obs: Any) -> NDArray[np.float64]:
-        return np.asarray(flatten(self._native_space, obs), np.float64)
+        flat = np.asarray(flatten(self._native_space, obs), np.float64)
+        if flat.shape != self.observation_space.shape:
+            raise BadInput(
+                f"{self.id}: an observation has the shape {np.shape(obs)}, "
+                f"and its observation_space {self._native_space.shape}"
+            )
+        return flat
 
     def _native_action(self, action: NDArray) -> Any:
         space = self._envs[0].action_space
@@ -224,6 +237,6 @@ class FromGymnasium:
         if "cost" not in info:
             raise NoCost(
                 f"{self.id}: step() returned no info['cost']; return one, or pass "
-                "cost=function(obs, action, info), on the command line --cost module:function"
+                "cost=function(obs, action, info), on the command line --cost module:function; trpo and ppo need none"
             )
         return info["cost"]

@@ -72,14 +72,15 @@ def canonical(id: str) -> str:
     # A colon means "import this module first, it registers the environment": Gymnasium's business.
     if name in IDS or ":" in id or id in gymnasium.registry:
         return name
-    raise UnknownEnvironment(f"unknown environment {id!r}{_nearest(id)} (`shapo envs` lists them)")
+    where = "`shapo envs` lists them; your own is module:factory"
+    raise UnknownEnvironment(f"unknown environment {id!r}{_nearest(id)} ({where})")
 
 
 def _nearest(id: str) -> str:
     theirs = [name for name in gymnasium.registry if not name.startswith("shapo/")]
     unversioned = lambda name: name.lower().rpartition("-v")[0] or name.lower()
     known = {unversioned(name): name for name in (*theirs, *IDS)}
-    found = difflib.get_close_matches(unversioned(id), known, n=1)
+    found = difflib.get_close_matches(unversioned(id), known, n=1, cutoff=0.7)
     return f": did you mean {known[found[0]]}?" if found else ""
 
 

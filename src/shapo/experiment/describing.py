@@ -23,6 +23,8 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 def really(experiment: Experiment, env: object, algorithm: object) -> Experiment:
     """The experiment under the names of what is really used, where an environment or an algorithm is passed."""
+    if not isinstance(experiment, Experiment):
+        raise BadInput(f"train wants an Experiment, such as Experiment({experiment!r})")
     if env is not None:
         experiment = experiment.replace(env=name_of(env))
     if algorithm is not None:

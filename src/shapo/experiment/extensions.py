@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from shapo.words import BadInput
+from shapo.words import BadInput, nearest
 
 CUSTOM = "custom: "
 """How the description of a thing without a name begins."""
@@ -123,12 +123,20 @@ def load(text: str) -> Callable[..., Any]:
         raise BadInput(f"{text} is named by a file only; name it yourself to say that you trust it")
     try:
         found: Any = functools.reduce(getattr, name.path.split("."), _module(name.module))
+    except ModuleNotFoundError as error:
+        where = f"; it is looked for in {os.getcwd()} and where Python looks (PYTHONPATH)"
+        lacking = where if name.module.startswith(str(error.name)) else ""
+        raise BadInput(f"{text}: cannot import {name.module} ({error}){lacking}") from None
     except ImportError as error:
         raise BadInput(f"{text}: cannot import {name.module} ({error})") from None
     except AttributeError:
-        raise BadInput(f"{text}: there is no {name.path} in {name.module}") from None
+        near = nearest(name.path, vars(_module(name.module)))
+        raise BadInput(f"{text}: there is no {name.path} in {name.module}{near}") from None
     if not callable(found):
-        raise BadInput(f"{text}: {name.path} is a {type(found).__name__}; it cannot be called")
+        kind = type(found).__name__
+        raise BadInput(
+            f"{text}: {name.path} cannot be called: it is no function or class, but {kind}"
+        )
     try:
         inspect.signature(found).bind_partial(**name.keywords)
     except (TypeError, ValueError) as error:

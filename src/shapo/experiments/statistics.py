@@ -1,5 +1,6 @@
 """Statistics of a handful of runs: how sure are we, who is better, and what is beaten in both return and cost."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -68,6 +69,15 @@ def hypervolume(
     front = pareto_front(returns, costs)
     edges = np.append(np.minimum(costs[front], worst_cost), worst_cost)
     return float(np.sum(np.diff(edges) * np.maximum(returns[front] - worst_return, 0)))
+
+
+def rounded(value: float, spread: float, sign: str = "") -> str:
+    """A number to the decimals at which its spread has two digits; more would say nothing."""
+    rounding_error = 1e-9 * abs(value)
+    if not np.isfinite(value) or not rounding_error < spread < math.inf:
+        return f"{value:{sign}.4g}"
+    decimals = max(0, 1 - math.floor(math.log10(spread)))
+    return f"{value:{sign},.{decimals}f}"
 
 
 def _scores(name: str, values: ArrayLike) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import is_custom, load, parse, require_named
 from shapo.experiment.names import IGNORES_COST
-from shapo.words import BadInput
+from shapo.words import BadInput, counted
 
 EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
@@ -39,8 +39,9 @@ class Blueprint:
         env = self._make(num_envs, seed, options)
         if env.num_costs != len(choice.cost_limit):
             raise BadInput(
-                f"{choice.env} has {env.num_costs} cost signals but cost_limit is {choice.cost_limit}; "
-                "give one limit per cost signal"
+                f"{choice.env} has {counted(env.num_costs, 'cost signal')}, and cost_limit names "
+                f"{counted(len(choice.cost_limit), 'limit')}: {', '.join(map('{:g}'.format, choice.cost_limit))}; "
+                "give one for each"
             )
         return self.wrapper(env) if self.wrapper else env
 

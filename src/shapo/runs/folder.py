@@ -13,7 +13,6 @@ aside/                what was there before it was begun anew
 
 import contextlib
 import dataclasses
-import difflib
 import importlib.metadata
 import json
 import os
@@ -25,11 +24,12 @@ from pathlib import Path
 
 from shapo.experiment import Experiment
 from shapo.runs import policies
+from shapo.runs.absent import CONFIG, no_run
 from shapo.runs.config import BadConfig, read_config
 from shapo.runs.files import read_json, temporary_name, write_atomically
 from shapo.runs.history import History, read_history
 from shapo.runs.holding import held
-from shapo.runs.integrity import CONFIG, MANIFEST, TABLES, broken_seals, check_inside, is_sealed
+from shapo.runs.integrity import MANIFEST, TABLES, broken_seals, check_inside, is_sealed
 from shapo.runs.origin import differences
 from shapo.runs.version import commit, release
 from shapo.words import BadInput, printable
@@ -60,6 +60,10 @@ class Run:
     moment: History | None = dataclasses.field(default=None, compare=False, repr=False)
     """What it had recorded at one moment; None for a run that may be going on."""
 
+    def __repr__(self) -> str:
+        what = self.experiment
+        return f"Run({self.folder}: {what.env}, {what.algo}, {what.gradient}, seed {what.seed})"
+
     @classmethod
     def create(cls, folder: Path, experiment: Experiment) -> "Run":
         """Begin a run in a folder that is new, empty, or left behind by a start that failed.
@@ -86,9 +90,7 @@ class Run:
         """A run that exists."""
         folder = Path(folder)
         if not (folder / CONFIG).exists():
-            near = difflib.get_close_matches(folder.name, _runs_beside(folder), n=1)
-            hint = f"; did you mean {folder.parent / near[0]}?" if near else ""
-            raise BadInput(f"{folder} holds no run (no config.json){hint}")
+            raise BadInput(no_run(folder))
         check_inside(folder)
         try:
             return cls(folder, *read_config(folder / CONFIG))
@@ -160,7 +162,9 @@ class Run:
             if ours[k] != v and k != "workers" and not (k == "steps" and v > ours[k])
         ]
         if changed:
-            raise BadInput(f"cannot resume {self.folder} with another config: {'; '.join(changed)}")
+            raise BadInput(
+                f"cannot resume {self.folder} with another config: {'; '.join(changed)}; begin another run for that"
+            )
 
     def discard(self, keep_log: bool = False) -> bool:
         """Take a run that never began off the disk again; one with any progress stays. Returns whether it is gone.
@@ -222,9 +226,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _runs_beside(folder: Path) -> list[str]:
-    if not folder.parent.is_dir():
-        return []
-    return [path.parent.name for path in folder.parent.glob("*/config.json")]

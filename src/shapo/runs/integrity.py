@@ -11,13 +11,13 @@ import stat
 from pathlib import Path
 
 from shapo.runs import policies
+from shapo.runs.absent import CONFIG
 from shapo.runs.checkpoints import Checkpoint, newest_first
 from shapo.runs.files import Damaged, read_json, write_atomically
 from shapo.runs.origin import FREE, differences
 from shapo.runs.tables import Extent, check_extent
 from shapo.words import BadInput, printable
 
-CONFIG = "config.json"
 TABLES = ("progress.csv", "episodes.csv")
 SEALED = (CONFIG, *TABLES, policies.FILE)
 MANIFEST = "manifest.json"

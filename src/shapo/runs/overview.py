@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shapo.runs import policies
+from shapo.runs.absent import CONFIG, no_folder
 from shapo.runs.archives import is_archive, read_archive
 from shapo.runs.folder import Run
-from shapo.runs.integrity import CONFIG, check, is_sealed
+from shapo.runs.integrity import check, is_sealed
 from shapo.words import BadInput
 
 
@@ -38,7 +39,7 @@ def found(root: Path) -> Iterator[Path]:
     if is_archive(root):
         yield root
     elif not root.is_dir():
-        raise BadInput(f"{root}: no such folder or archive")
+        raise BadInput(no_folder(root))
     for place, below, files in os.walk(root):
         below.sort()
         if CONFIG in files:

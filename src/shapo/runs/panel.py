@@ -1,9 +1,11 @@
 """What a person sees on a terminal while a run goes on: a panel that is redrawn in place."""
 
 import contextlib
+import math
 import time
 from collections.abc import Mapping
 
+from rich.columns import Columns
 from rich.console import Console, Group
 from rich.live import Live
 from rich.panel import Panel
@@ -39,6 +41,9 @@ class LivePanel:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._live.transient = (
+            self._row is None
+        )  # an empty panel tells nothing to whoever reads why it ended
         self._open.close()
 
     def __call__(self, row: Mapping[str, float]) -> None:
@@ -46,10 +51,15 @@ class LivePanel:
         self._returns.append(row["reward/episode"])
         self._costs.append(_first(row, "cost/episode"))
         self._row = row
-        if among := self._among:
+        if (among := self._among) and self._knows_pace:
             left = _clock(among.seconds_left(row))
             self._place = f"run {among.number} of {among.count} · {left} left in all"
         self._live.refresh()
+
+    @property
+    def _knows_pace(self) -> bool:
+        """The first iteration compiles, so the second is the first to tell how long the rest may take."""
+        return len(self._returns) > 1
 
     def _drawn(self) -> Panel:
         choice = self._experiment
@@ -71,35 +81,35 @@ class LivePanel:
             ProgressBar(total=total, completed=done, width=18),
             f"{done}/{total}   {int(row['steps']):,} steps",
             f"{row['time/steps_per_second']:,.0f} steps/s",
-            f"{_clock(time_left(row, total))} left",
+            f"{_clock(time_left(row, total))} left" if self._knows_pace else "compiling included",
         )
         numbers = Table.grid(padding=(0, 3))
         numbers.add_row(
-            "return", f"{row['reward/episode']:.2f}", Text(sparkline(self._returns), style="cyan")
+            "return", _known(row["reward/episode"]), Text(sparkline(self._returns), style="cyan")
         )
         cost, limit = _first(row, "cost/episode"), _first(row, "cost/limit")
         style = "red" if cost > limit else "green"
         numbers.add_row(
             "cost",
-            Text(f"{cost:.2f} of {limit:g}", style=style),
+            Text(f"{_known(cost)} of {limit:g}", style=style),
             Text(sparkline(self._costs), style=style),
         )
         numbers.add_row(
             "cost rate",
             f"{_first(row, 'cost/rate'):.4f}",
-            f"total {_first(row, 'cost/total'):,.0f}   80 % ≤ {_first(row, 'cost/p80'):.1f}"
-            f"   95 % ≤ {_first(row, 'cost/p95'):.1f}",
+            f"total {_first(row, 'cost/total'):,.0f}   80 % ≤ {_known(_first(row, 'cost/p80'), 1)}"
+            f"   95 % ≤ {_known(_first(row, 'cost/p95'), 1)}",
         )
         numbers.add_row(
             "episode",
-            f"{row['episode/length']:.0f} steps",
+            f"{_known(row['episode/length'], 0)} steps",
             f"{int(row['termination/total']):,} terminated",
         )
         numbers.add_row("policy", *_columns(row, _POLICY))
         if "gradient/kl" in row:
             numbers.add_row("SHAPO", *_columns(row, _SHAPO))
         numbers.add_row("time", *_shares(row))
-        return Group(bar, Text(), numbers, Text(), *_legend(row))
+        return Group(bar, Text(), numbers, Text(), _legend(row))
 
 
 _POLICY = {
@@ -123,11 +133,16 @@ _TIMES = {
 _NEAR_ONE = ("gradient/cosine",)
 """How far it is from 1 is what it says."""
 _MEANINGS = {
+    "cost/p95": "≤: cost of the last 50 episodes",
+    "policy/multiplier": "λ: price of a cost",
     "policy/fraction": "fraction of the step taken",
-    "statistics/kl": "drift: KL by new observation statistics",
-    "gradient/cosine": "cos of plain and SHAPO gradient (1: no effect)",
+    "statistics/kl": "drift: KL by observation statistics",
+    "gradient/cosine": "cos to the plain slope (1: no effect)",
+    "gradient/alpha": "α: tail probability",
     "gradient/increase": "rise: loss there minus here",
+    "time/wait": "waiting for the environments",
 }
+_OF_NO_EPISODE = "–: no episode has ended yet"
 
 
 def _shares(row: Mapping[str, float]) -> tuple[str, str]:
@@ -138,11 +153,11 @@ def _shares(row: Mapping[str, float]) -> tuple[str, str]:
     return f"{whole:.2f} s", shares
 
 
-def _legend(row: Mapping[str, float]) -> list[Text]:
-    """What the words in the panel mean, two to a line."""
-    said = [meaning for name, meaning in _MEANINGS.items() if name in row]
-    pairs = [said[i : i + 2] for i in range(0, len(said), 2)]
-    return [Text(" · ".join(pair), style="dim") for pair in pairs]
+def _legend(row: Mapping[str, float]) -> Columns:
+    """What the words in the panel mean."""
+    none = [_OF_NO_EPISODE] if math.isnan(row["reward/episode"]) else []
+    said = none + [meaning for name, meaning in _MEANINGS.items() if name in row]
+    return Columns([Text(each, style="dim") for each in said], padding=(0, 3))
 
 
 def sparkline(values: list[float], width: int = 40) -> str:
@@ -155,6 +170,11 @@ def sparkline(values: list[float], width: int = 40) -> str:
     return "".join(
         SPARKS[round((v - low) / (high - low) * steps) if high > low else 0] for v in shown
     )
+
+
+def _known(value: float, digits: int = 2) -> str:
+    """A number, or a dash for what no episode has told yet."""
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def _first(row: Mapping[str, float], name: str) -> float:

@@ -3,7 +3,6 @@
 A run may be half written, because it is being written right now: each is read once, and stays as it was then.
 """
 
-import difflib
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shapo.runs.absent import no_folder
 from shapo.runs.archives import is_archive, read_archive
 from shapo.runs.config import read_config
 from shapo.runs.folder import Run
@@ -76,7 +76,7 @@ def _candidates(folders: Iterable[str | Path]) -> list[Path]:
             found.setdefault(root.resolve(), root)
             continue
         if not root.is_dir():
-            raise BadInput(f"{root}: no such folder{_suggestion(root)}")
+            raise BadInput(no_folder(root))
         for place, below, files in os.walk(root):
             if any(name in files for name in FILES):
                 below.clear()
@@ -85,12 +85,6 @@ def _candidates(folders: Iterable[str | Path]) -> list[Path]:
                 if is_archive(path) and not path.is_symlink():
                     found.setdefault(path.resolve(), path)
     return sorted(found.values())
-
-
-def _suggestion(missing: Path) -> str:
-    siblings = [path.name for path in missing.parent.glob("*")] if missing.parent.is_dir() else []
-    near = difflib.get_close_matches(missing.name, siblings, n=1)
-    return f"; did you mean {missing.parent / near[0]}?" if near else ""
 
 
 def _read_run(folder: Path) -> Run:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import CUSTOM, IN_ALGO, as_options
 from shapo.experiment.names import EPOCHS
+from shapo.runs.absent import CONFIG
 from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
 from shapo.runs.files import Damaged, read_json, write_atomically
 from shapo.runs.folder import Run
-from shapo.runs.integrity import CONFIG, MANIFEST, altered, altered_rows, is_sealed
+from shapo.runs.integrity import MANIFEST, altered, altered_rows, is_sealed
 from shapo.runs.origin import FREE, differences
 from shapo.runs.writing import RunWriter
 from shapo.words import BadInput
@@ -40,14 +41,17 @@ def where_to_go_on(run: Run) -> Start:
     checkpoint, notes = newest_usable(run)
     if checkpoint is None:
         return _without_checkpoint(run, notes)
-    changed = differences(read_json(run.folder / CONFIG), checkpoint.facts.get("experiment", ""))
+    config = read_json(run.folder / CONFIG)
+    changed = differences(config, checkpoint.facts.get("experiment", ""))
     if changed:
         said = f"{CONFIG} was changed since the last checkpoint ({'; '.join(changed.values())})"
         if not set(changed) <= set(FREE):
             raise CannotResume(f"cannot resume {run.folder}: {said}")
         why = depends_on_length(run.experiment) if "steps" in changed else ""
         so = f"; {why}, so this is not the same as one run of this length" if why else ""
-        notes.append(f"{run.folder}: {said}{so}")
+        asked_for = "extended_from" in config and set(changed) == {"steps"}
+        if so or not asked_for:
+            notes.append(f"{run.folder}: {said}{so}")
     if checkpoint.iteration + 1 < run.experiment.iterations:
         return Start(checkpoint, False, [*notes, *changed_versions(run)])
     with contextlib.closing(RunWriter(run, checkpoint)) as writer:

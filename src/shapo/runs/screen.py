@@ -29,6 +29,8 @@ def progress(
     """What suits a training that was begun in Python: as `screen`, but nothing where nobody looks."""
     if quiet or not (sys.stdout.isatty() or _in_notebook()):
         return contextlib.nullcontext()
+    if not sys.stdout.isatty():
+        print("starting the environments and compiling …", flush=True)
     return screen(experiment)
 
 

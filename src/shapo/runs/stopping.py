@@ -31,3 +31,31 @@ def sigterm_raises() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Have Ctrl-C and SIGTERM wait until what is within is done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    note = lambda number, frame: heard.append(number)
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number in heard:
+        signal.raise_signal(number)
+
+
+@contextlib.contextmanager
+def goes_on_when_repeated() -> Iterator[None]:
+    """Tell whoever stops what is within that nothing of it is lost."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        said = "stopped; nothing is lost, the same command goes on where it stopped"
+        raise type(error)(said) from None

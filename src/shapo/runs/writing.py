@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import NDArray
 
 from shapo.runs import policies
+from shapo.runs.absent import CONFIG
 from shapo.runs.checkpoints import Checkpoint, keep_last, save_checkpoint
 from shapo.runs.files import read_json, remove_temporaries
 from shapo.runs.folder import Run
-from shapo.runs.integrity import CONFIG, MANIFEST, TABLES, seal
+from shapo.runs.integrity import MANIFEST, TABLES, seal
 from shapo.runs.origin import decisive, remembered
 from shapo.runs.tables import Extent, Table
 

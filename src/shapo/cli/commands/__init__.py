@@ -38,13 +38,13 @@ def module_of(name: str) -> ModuleType:
 def parser_of(name: str) -> Parser:
     """What a command understands, and its help."""
     command = module_of(name)
-    parser = Parser(prog=f"shapo {name}", description=command.EXAMPLES)
+    parser = Parser(prog=f"shapo {name}", description=f"{COMMANDS[name]}\n\n{command.EXAMPLES}")
     command.describe(parser)
     parser.add_argument(
         "--debug", action="store_true", help="show where an error came from, not only what it is"
     )
     named = [_shown(action) for action in parser._actions if not action.option_strings]
-    parser.usage = f"{' '.join([parser.prog, *named])} [options]: {COMMANDS[name]}"
+    parser.usage = " ".join([parser.prog, *named, "[options]"])
     return parser
 
 

@@ -4,10 +4,14 @@ import argparse
 import json
 
 from shapo.cli.parsing import Parser
+from shapo.cli.printing import print_columns
 
 EXAMPLES = """\
-Every algorithm works with every gradient rule: shapo train --algo cpo --gradient shapo
-Either may be your own, written module:factory: shapo train --gradient "my_rules:LookAhead(radius=1e-4)"
+examples:
+  shapo train --algo cpo --gradient shapo
+      Every algorithm works with every gradient rule.
+  shapo train --gradient "my_rules:LookAhead(radius=1e-4)"
+      Either may be your own, written module:factory.
 """
 ALGORITHMS = {
     "trpo": "trust region policy optimisation; ignores cost",
@@ -72,8 +76,6 @@ def run(options: argparse.Namespace) -> None:
         return
     for title, names in lists.items():
         print(f"--{title}")
-        for name, about in names.items():
-            print(f"  {name:<16} {about}")
-    print("what climbs        objective · step · wrapper")
-    for name, parts in COMPOSITIONS.items():
-        print(f"  {name:<16} {' · '.join(parts)}")
+        print_columns([(f"  {name}", about) for name, about in names.items()])
+    print("what an algorithm is made of: objective · step · wrapper")
+    print_columns([(f"  {name}", " · ".join(parts)) for name, parts in COMPOSITIONS.items()])

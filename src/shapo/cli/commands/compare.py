@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
+from shapo.cli.printing import print_prose
 from shapo.words import BadInput, folder_name, printable, whole_number
 
 if TYPE_CHECKING:
@@ -69,16 +70,15 @@ def run(options: argparse.Namespace) -> None:
     from shapo.experiments.comparison.printed import explanation, table
 
     arms, folder = _found(options) if getattr(options, "runs", None) else _trained(options)
-    paths = picture.save(arms, folder)
     console = Console()
     # Where it is no terminal, nobody wants cells broken to fit 80 columns.
     (console if console.is_terminal else Console(width=200)).print(table(arms))
-    print(explanation(arms))
+    print_prose(explanation(arms))
     for line in notes(arms):
-        print(printable(line))
+        print_prose(printable(line))
     if options.json:
         print(json.dumps(summary(arms)))
-    print(f"picture={paths[0]}")
+    print(f"picture={picture.save(arms, folder)[0]}")
 
 
 def _found(options: argparse.Namespace) -> "tuple[list[Group], Path]":
@@ -145,6 +145,7 @@ def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]"
     from shapo.experiments.sweep.pace import Pace
     from shapo.runs.lines import Among, time_left
     from shapo.runs.screen import screen
+    from shapo.runs.stopping import goes_on_when_repeated
     from shapo.training import train
 
     pace, done = Pace(), []
@@ -159,6 +160,6 @@ def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]"
         experiment = job.experiment.replace(workers=choice.workers)
         begun = (job.folder / "config.json").exists()
         among = Among(number, len(jobs), job.name, seconds_left)
-        with screen(experiment, among) as watch:
+        with goes_on_when_repeated(), screen(experiment, among) as watch:
             done.append(train(experiment, job.folder, resume=begun, watch=watch, quiet=True).now())
     return done

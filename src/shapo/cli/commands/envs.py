@@ -2,8 +2,13 @@
 
 import argparse
 import json
+from typing import TYPE_CHECKING
 
 from shapo.cli.parsing import Parser
+from shapo.cli.printing import print_columns
+
+if TYPE_CHECKING:
+    from shapo.envs.listing import Row
 
 EXAMPLES = """\
 Any Gymnasium id works, too, if its steps put a cost into info["cost"], if --cost names a function of yours, or if the
@@ -19,12 +24,17 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the list."""
-    from shapo.envs.listing import Row, table
+    from shapo.envs.listing import table
 
     if options.json:
         print(json.dumps([row._asdict() for row in table()]))
         return
-    rows = [tuple(name for name in Row._fields), *(tuple(map(str, row)) for row in table())]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print(*(word.ljust(width) for word, width in zip(row, widths, strict=True)), sep="  ")
+    rows = [
+        (row.id, str(row.observations), str(row.actions), str(row.horizon), f"{row.about}; {_cost(row)}")
+        for row in table()
+    ]  # fmt: skip
+    print_columns([("id", "obs", "actions", "horizon", "about"), *rows], right=(1, 2, 3))
+
+
+def _cost(row: "Row") -> str:
+    return "no cost" if row.cost == "none" else f"cost {row.cost}"

@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
+from shapo.cli.printing import print_columns, print_prose
 from shapo.cli.trained import add_environment_options
 from shapo.words import at_least_one, counted, spread, whole_number
 
@@ -74,20 +75,32 @@ def run(options: argparse.Namespace) -> None:
     trained_on = f" (trained on {trained.experiment.env})" if env != trained.experiment.env else ""
     episodes = counted(options.episodes, "episode")
     print(f"{env}{trained_on}, {episodes} each, cost limit {limit}")
+    headings = ("", "return", "cost", "80 % ≤", "95 % ≤", "length", "terminated")
+    print_columns(
+        [headings, *(_row(kind, numbers) for kind, numbers in found.items())], right=range(1, 7)
+    )
     for kind, numbers in found.items():
-        print(
-            f"{kind:>15}: return {numbers['return']:8.2f}{spread(numbers['return_error'], '.2f')}   "
-            f"cost {numbers['cost']:7.2f}{spread(numbers['cost_error'], '.2f')} "
-            f"(80 % ≤ {numbers['cost_p80']:.1f}, 95 % ≤ {numbers['cost_p95']:.1f})   "
-            f"length {numbers['length']:.0f}   terminated {numbers['terminated']:.0%}"
-        )
         if numbers["cut"]:
             fewer = options.episodes - numbers["episodes"]
-            print(
-                f"{'':>15}  {numbers['cut']} of {numbers['episodes']} episodes did not end and were cut after "
+            print_prose(
+                f"{kind}: {numbers['cut']} of {numbers['episodes']} episodes did not end and were cut after "
                 f"{options.max_steps:,} steps (--max-steps)"
                 + (f"; {fewer} could not begin" if fewer else "")
             )
+    several = "±: standard error of the mean; " if options.episodes > 1 else ""
+    print_prose(f"{several}80 % ≤: what the cost of 80 % of the episodes does not exceed")
+
+
+def _row(kind: str, numbers: dict[str, float]) -> tuple[str, ...]:
+    return (
+        kind,
+        f"{numbers['return']:.2f}{spread(numbers['return_error'], '.2f')}",
+        f"{numbers['cost']:.2f}{spread(numbers['cost_error'], '.2f')}",
+        f"{numbers['cost_p80']:.1f}",
+        f"{numbers['cost_p95']:.1f}",
+        f"{numbers['length']:.0f}",
+        f"{numbers['terminated']:.0%}",
+    )
 
 
 def _without_nan(numbers: dict[str, float]) -> dict[str, float | None]:

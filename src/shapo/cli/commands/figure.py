@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
+from shapo.cli.printing import print_columns
 from shapo.words import at_least_one
 
 EXAMPLES = """\
@@ -47,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
     from shapo.experiments import figures
 
     if "list" in options.names:
-        print(figures.listing())
+        print_columns(figures.listing())
         return
     order = figures.Order(options.runs, options.out, options.run, options.steps, options.seeds)
     figures.make(options.names, order)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shapo.cli.parsing import Parser
+from shapo.cli.printing import print_columns
 from shapo.words import counted, printable
 
 if TYPE_CHECKING:
@@ -45,11 +46,9 @@ def run(options: argparse.Namespace) -> None:
 
     folders = getattr(options, "folders", None) or [Path("runs")]
     lines = overview(folders)
-    rows = [("run", "steps", "return", "cost", "state"), *map(_words, lines)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for name, *numbers, state in rows:
-        aligned = [number.rjust(width) for number, width in zip(numbers, widths[1:-1], strict=True)]
-        print(name.ljust(widths[0]), *aligned, state, sep="  ")
+    print_columns(
+        [("run", "steps", "return", "cost", "state"), *map(_words, lines)], right=(1, 2, 3)
+    )
     if not options.check:
         return
     broken = damage(folders)

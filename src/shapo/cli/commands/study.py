@@ -76,10 +76,13 @@ def _show(runs: "list[Run]") -> None:
 
     from shapo.experiments.study import telling
 
-    console = Console(width=130)
+    console = Console()
+    console = console if console.is_terminal else Console(width=130)
 
     def show(headings: telling.Row, rows: list[telling.Row]) -> None:
-        table = Table(*headings, box=box.SIMPLE)
+        table = Table(box=box.SIMPLE)
+        for heading in headings:
+            table.add_column(heading, overflow="fold")  # a number that is cut is none
         for row in rows:
             table.add_row(*row)
         if rows:

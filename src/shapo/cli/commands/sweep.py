@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser, one_of
+from shapo.cli.printing import print_prose
 from shapo.words import BadInput, counted, whole_number
 
 EXAMPLES = """\
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     from shapo.experiments import sweep
     from shapo.experiments.sweep.grid import read_grid
     from shapo.experiments.sweep.plan import plan, require_known
-    from shapo.experiments.sweep.results import results_table
+    from shapo.experiments.sweep.results import results_tables
     from shapo.experiments.sweep.screen import plan_table, wide_console
     from shapo.runs.folder import Run
 
@@ -85,10 +86,9 @@ def run(options: argparse.Namespace) -> None:
         return
     outcome = sweep.run(experiments, out, options.engine, options.address, options.parallel)
     if outcome.finished:
-        wide_console().print(
-            results_table([Run.open(job.folder).now() for job in outcome.finished])
-        )
-        print(
+        finished = [Run.open(job.folder).now() for job in outcome.finished]
+        wide_console().print(*results_tables(finished))
+        print_prose(
             "mean ± standard error; return and cost per episode in the last tenth, cost rate over the whole training"
         )
     if outcome.failed:

@@ -83,6 +83,8 @@ def run(options: argparse.Namespace) -> None:
         begun.require_same(experiment)
         if "restart" in options:
             print(f"aside={begun.set_aside()}")
+        elif begun.finished and experiment.steps == begun.experiment.steps:
+            print(f"finished already; --steps above {experiment.steps:,} goes on")
     else:
         experiment = (
             read_config(options.config).experiment.replace(**choices)

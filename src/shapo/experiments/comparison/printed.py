@@ -1,7 +1,6 @@
 """The comparison as it is printed: a table, and what its signs mean."""
 
 import math
-import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +11,7 @@ from rich.text import Text
 
 from shapo.experiments.comparison.numbers import difference, quantities, title, values
 from shapo.experiments.groups import Group
-from shapo.experiments.statistics import Interval, standard_error
+from shapo.experiments.statistics import Interval, rounded, standard_error
 from shapo.words import printable
 
 MISSING = "–"
@@ -25,17 +24,20 @@ def table(arms: Sequence[Group]) -> Table:
     listing.add_column("")
     for what in whats:
         listing.add_column(what.name, justify="right")
-    for arm in arms:
-        listing.add_row(_name(arm.label), *(_mean(values(arm, what)) for what in whats))
+    found = {what: [values(arm, what) for arm in arms] for what in whats}
+    decimals = {what: _decimals(np.concatenate(columns)) for what, columns in found.items()}
+    for number, arm in enumerate(arms):
+        cells = [_mean(found[what][number], decimals[what]) for what in whats]
+        listing.add_row(_name(arm.label), *cells)
     listing.add_section()
     for arm in arms[1:]:
-        cells = [_interval(difference(arm, base, what)) for what in whats]
+        cells = [_interval(difference(arm, base, what), decimals[what]) for what in whats]
         listing.add_row(_name(f"{arm.label} − {base.label}"), *cells)
     return listing
 
 
 def explanation(arms: Sequence[Group]) -> str:
-    """What the numbers are of, and what stands behind ± and between brackets, if they are there at all."""
+    """What the numbers are of, and what stands behind ± and between brackets, if they are there at all; a line each."""
     several = max(len(arm.runs) for arm in arms) > 1
     said = [
         "return, cost and cost p95: per episode, mean over the last tenth of the steps (p95: what 95 % of the last 50 "
@@ -50,38 +52,34 @@ def explanation(arms: Sequence[Group]) -> str:
             if several
             else "; of one seed, so nothing says whether it is more than chance."
         )
-    return "\n".join(textwrap.fill(line, 100) for line in said)
+    return "\n".join(said)
 
 
 def _name(label: str) -> Text:
     return Text(printable(label))
 
 
-def _mean(values: NDArray) -> str:
+def _decimals(values: NDArray) -> int:
+    """At which the smallest of the values has four digits: what one run of each arm is shown to."""
+    known = np.abs(values[np.isfinite(values) & (values != 0)])
+    return min(max(0, 3 - math.floor(math.log10(known.min()))), 8) if len(known) else 0
+
+
+def _mean(values: NDArray, decimals: int) -> str:
     known = values[np.isfinite(values)]
     if not len(known):
         return MISSING
     of = f" ({len(known)} of {len(values)} seeds)" if len(known) < len(values) else ""
     if len(known) == 1:
-        return f"{known[0]:,.4g}{of}" if abs(known[0]) < 1e4 else f"{known[0]:,.0f}{of}"
+        return f"{known[0]:,.{decimals}f}{of}"
     error = standard_error(known)
     return f"{rounded(known.mean(), error)} ± {rounded(error, error)}{of}"
 
 
-def _interval(found: Interval | None) -> str:
+def _interval(found: Interval | None, decimals: int) -> str:
     if found is None:
         return MISSING
     if not np.isfinite(found.low):
-        small = abs(found.estimate) < 1e4
-        return f"{found.estimate:+,.4g}" if small else f"{found.estimate:+,.0f}"
+        return f"{found.estimate:+,.{decimals}f}"
     estimate, low, high = (rounded(x, (found.high - found.low) / 2, "+") for x in found)
     return f"{estimate} [{low}, {high}]"
-
-
-def rounded(value: float, spread: float, sign: str = "") -> str:
-    """A number to the decimals at which its spread has two digits; more would say nothing."""
-    rounding_error = 1e-9 * abs(value)
-    if not np.isfinite(value) or not rounding_error < spread < math.inf:
-        return f"{value:{sign}.4g}"
-    decimals = max(0, 1 - math.floor(math.log10(spread)))
-    return f"{value:{sign},.{decimals}f}"

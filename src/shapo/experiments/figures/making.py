@@ -42,9 +42,9 @@ class Order:
     """Seeds per configuration; None: the paper's."""
 
 
-def listing() -> str:
-    """Every figure and what it needs, a line each."""
-    return "\n".join(f"{_line(figure):74} {_wants(figure)}" for figure in FIGURES.values())
+def listing() -> list[tuple[str, ...]]:
+    """Every figure: its name, where it is in the paper, what it shows, and what it needs."""
+    return [(figure.name, figure.item, figure.title, _wants(figure)) for figure in FIGURES.values()]
 
 
 def make(names: Sequence[str], order: Order) -> None:

@@ -243,8 +243,8 @@
         pairs,
         interval(reward),
         interval(rate),
-        better.toFixed(2),
-        safer.toFixed(2),
+        pairs > 1 ? better.toFixed(2) : "–",
+        pairs > 1 ? safer.toFixed(2) : "–",
       ]),
     );
     for (const line of data.not_compared) html(place, "p", "", `Not compared: ${line}.`);

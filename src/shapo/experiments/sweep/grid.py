@@ -87,6 +87,9 @@ def _parsed(path: Path) -> Mapping[str, Any]:
         raise BadGrid(f"a grid is a file ending in {', '.join(readers)}")
     try:
         content = readers[path.suffix](path.read_text("utf-8"))
+    except yaml.MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise BadGrid(f"cannot be read: {line}{error.problem}") from None
     except (yaml.YAMLError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadGrid(f"cannot be read: {' '.join(str(error).split())}") from None
     if not content:

@@ -8,23 +8,31 @@ from rich.table import Table
 from rich.text import Text
 
 from shapo.experiments.groups import Group, grouped
-from shapo.experiments.statistics import standard_error
+from shapo.experiments.statistics import rounded, standard_error
 from shapo.runs.folder import Run
-from shapo.words import printable, spread
+from shapo.words import printable
 
 HEADINGS = ("return", "cost", "limit", "cost rate", "seeds")
 MISSING = "–"
 
 
-def results_table(runs: Sequence[Run]) -> Table:
-    """A line per configuration: return and cost per episode in the end, and the cost rate over the whole training."""
-    table = Table(box=box.SIMPLE)
-    for heading in ("environment", "configuration"):
-        table.add_column(heading, overflow="fold")
+def results_tables(runs: Sequence[Run]) -> list[Table]:
+    """A table for each environment with a line per configuration.
+
+    Return and cost are per episode in the end, the cost rate is over the whole training.
+    """
+    tables: dict[str, Table] = {}
+    for group in grouped(runs):
+        table = tables.setdefault(group.env, _table(group.env))
+        table.add_row(Text(printable(group.label)), *_numbers(group))
+    return list(tables.values())
+
+
+def _table(env: str) -> Table:
+    table = Table(title=Text(printable(env)), box=box.SIMPLE)
+    table.add_column("configuration", overflow="fold")
     for heading in HEADINGS:
         table.add_column(heading, justify="right")
-    for group in grouped(runs):
-        table.add_row(Text(printable(group.env)), Text(printable(group.label)), *_numbers(group))
     return table
 
 
@@ -42,4 +50,6 @@ def _numbers(group: Group) -> tuple[str, ...]:
 def _over_seeds(values: Sequence[float]) -> str:
     if not np.isfinite(values).all():
         return MISSING
-    return f"{np.mean(values):.4g}{spread(standard_error(values))}"
+    error = standard_error(values)
+    middle = rounded(float(np.mean(values)), error)
+    return middle if np.isnan(error) else f"{middle} ± {rounded(error, error)}"

@@ -16,6 +16,7 @@ from shapo.experiments.sweep.plan import Job, Plan, plan
 from shapo.experiments.sweep.screen import Screen, plan_table, screen, summary
 from shapo.rollout.processes import available_cores
 from shapo.runs.files import write_atomically
+from shapo.runs.stopping import goes_on_when_repeated
 from shapo.words import BadInput
 
 ENGINES = ("local", "ray")
@@ -58,7 +59,7 @@ def run(
         raise BadInput(f"parallel is {parallel}; at least one run at a time is needed")
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    with _alone_in(out):
+    with _alone_in(out), goes_on_when_repeated():
         planned = plan(experiments, out)
         return _executed(planned, engine, address, parallel)
 

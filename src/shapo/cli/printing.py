@@ -1,0 +1,61 @@
+"""Lists and prose: whole lines in a pipe; on a terminal, no wider than that, and no word is torn."""
+
+import itertools
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+
+GAP = "  "
+
+
+def print_prose(text: str) -> None:
+    """Each line a paragraph."""
+    for line in text.splitlines():
+        print("\n".join(_wrapped(line, _room() or len(line) + 1)))
+
+
+def print_columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """A line per row, the columns numbered in `right` aligned there.
+
+    What is too wide goes on below, in its column; a name that is, at the head of a row, has a line of its own.
+    """
+    widths = _widths(list(zip(*rows, strict=True)))
+    for row in rows:
+        if len(row[0]) > widths[0] and " " not in row[0]:  # a name, which somebody may want to copy
+            print(row[0])
+            row = ("", *row[1:])
+        cells = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for line in itertools.zip_longest(*cells, fillvalue=""):
+            aligned = [
+                word.rjust(width) if place in right else word.ljust(width)
+                for place, (word, width) in enumerate(zip(line, widths, strict=True))
+            ]
+            print(GAP.join(aligned).rstrip())
+
+
+def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
+    """As wide as what is in them; where that is too much for the terminal, the widest give way."""
+    widths = [max(1, *map(len, column)) for column in columns]
+    room = _room()
+    if room is None:
+        return widths
+    room -= len(GAP) * (len(columns) - 1)
+    words = [[len(word) for cell in column for word in cell.split()] for column in columns]
+    # A word is torn only if it alone would take most of a line.
+    least = [min(max(lengths, default=0), room // 2) for lengths in words]
+    while sum(widths) > room:
+        wide = [place for place in range(len(widths)) if widths[place] > least[place]]
+        if not wide:
+            break
+        widths[max(wide, key=lambda place: widths[place])] -= 1
+    return widths
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+
+
+def _room() -> int | None:
+    """The terminal's columns; None where there is no terminal, which has room for everything."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

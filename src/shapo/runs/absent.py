@@ -1,0 +1,47 @@
+"""What to say where a run was looked for and there is none: the culprit, and what was probably meant."""
+
+import difflib
+from pathlib import Path
+
+CONFIG = "config.json"
+"""What every run's folder has."""
+
+
+def no_run(folder: Path) -> str:
+    """A folder, or what should have been one, is no run's."""
+    if not folder.exists():
+        return f"{folder} holds no run: there is no such folder{_near(folder, _runs_in(folder.parent))}"
+    if not folder.is_dir():
+        of_a_run = (
+            f"; name its folder, {folder.parent}" if (folder.parent / CONFIG).exists() else ""
+        )
+        return f"{folder} holds no run: it is a file{of_a_run}"
+    below = _runs_in(folder)
+    if not below:
+        return f"{folder} holds no run (no {CONFIG}){_near(folder, _runs_in(folder.parent))}"
+    others = f"; `shapo runs {folder}` lists them all" if len(below) > 1 else ""
+    return f"{folder} is a folder of runs; name one of them: {folder / below[0]}{others}"
+
+
+def no_policy(folder: Path) -> str:
+    """A run, or what should have been one, has no policy."""
+    if (folder / CONFIG).exists():
+        return f"{folder} holds no policy yet; a run writes it after its first iteration"
+    return no_run(folder)
+
+
+def no_folder(folder: Path) -> str:
+    """Where any number of runs could have been there is nothing at all."""
+    beside = [path.name for path in folder.parent.glob("*")] if folder.parent.is_dir() else []
+    return f"{folder}: no such folder or archive{_near(folder, beside)}"
+
+
+def _runs_in(folder: Path) -> list[str]:
+    """By name; those a folder further down are found, too."""
+    found = [*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/*/{CONFIG}")]
+    return sorted(path.parent.relative_to(folder).as_posix() for path in found)
+
+
+def _near(folder: Path, names: list[str]) -> str:
+    near = difflib.get_close_matches(folder.name, names, n=1)
+    return f"; did you mean {folder.parent / near[0]}?" if near else ""
