@@ -1,12 +1,15 @@
 # Each target does all its set-up: on a fresh machine with Python >= 3.11, `make demo` or `make test` is enough.
-PYTHON ?= python3
-VENV   := .venv
-BIN    := $(VENV)/bin
-READY  := $(VENV)/.ready
-DOCS   := $(VENV)/.docs
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PYTHON  ?= python3
+VENV    := .venv
+BIN     := $(VENV)/bin
+READY   := $(VENV)/.ready
+DOCS    := $(VENV)/.docs
+CHECKED := $(VENV)/.checked
+# By a name of its own: a recipe that says MAKE is carried out even by `make --dry-run`.
+AGAIN   := $(MAKE)
+PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # What the tests want beyond Python: a browser for the report, OpenGL without a screen for pictures.
-DEBIAN := chromium chromium-driver libegl1 libegl-mesa0
+DEBIAN  := chromium chromium-driver libegl1 libegl-mesa0
 
 .PHONY: demo test test-slow lint docs bench clean system
 
@@ -26,9 +29,14 @@ demo: $(READY) system  ## three agents on PointCircle1, a million steps each: wh
 	-$(BIN)/shapo play runs/demo/SafetyPointCircle1-v0_trpo_plain_s0 \
 	  runs/demo/SafetyPointCircle1-v0_trpo-pid_shapo_s0 --out runs/demo/agents.mp4
 
-test: system  ## style, types, the documentation and the default tests: what must pass before a push
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+# Style, types and documentation are looked at beside the tests, which now and then wait for something; what was said of
+# them is shown at the end, where it is seen.
+test: $(DOCS) system  ## style, types, the documentation and the default tests: what must pass before a push
+	@$(AGAIN) --no-print-directory --jobs=2 --output-sync=target lint docs > $(CHECKED) 2>&1 & checks=$$!; \
+	$(BIN)/python -m pytest -n 2 --dist loadgroup; tests=$$?; \
+	wait $$checks; checks=$$?; cat $(CHECKED); \
+	test $$checks = 0 || echo "style, types or documentation are not as they should be"; \
+	test $$tests = 0 -a $$checks = 0
 
 test-slow: $(READY) system  ## everything, including the tests that take minutes
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'slow or not slow'
