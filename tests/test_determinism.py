@@ -16,7 +16,11 @@ from test_resume import same_files
 STEPS = 40_000  # two iterations of 20,000 rows: what the first taught decides the second
 # One process makes the run that all are compared with.
 pytestmark = pytest.mark.xdist_group("determinism")
-CHOICES = ["--gradient", "shapo", "--env", "SafetyPointGoal1-v0", "--seed", "5"]
+CHOICES = [
+    "--gradient", "shapo", "--env", "SafetyPointGoal1-v0", "--seed", "5",
+    # Minibatches are too small to be shared out, so a few show as much as many.
+    "--critic-epochs", "2",
+]  # fmt: skip
 
 
 def shapo(*options, threads, cores):

@@ -34,6 +34,10 @@ TINY = Experiment(
 )  # fmt: skip
 
 
+# One process compiles the toy's learner for all who train it.
+pytestmark = pytest.mark.xdist_group("toy")
+
+
 def table_without_time(path):
     """A CSV file's columns as text, wall-clock columns left out."""
     lines = [line.split(",") for line in path.read_text().splitlines()]

@@ -1,5 +1,9 @@
-"""A task small enough to train in a blink: walk along a line to 1 without passing 1.2. And ways to break it."""
+"""A task small enough to train in a blink: walk along a line to 1 without passing 1.2. And ways to break it.
 
+A worker imports the module that its environment comes from, so nothing is imported here that takes its time.
+"""
+
+import faulthandler
 import subprocess
 import time
 
@@ -156,3 +160,35 @@ class Owner(Toy):
         self.server.kill()
         self.server.wait()
         (self.notes / f"{self.server.pid}.closed").touch()
+
+
+class Remembering(Toy):
+    """Each environment remembers as many numbers as its batch's first seed says, so workers' states differ in shape."""
+
+    def get_state(self):
+        length = 1 + self.seed[0] % 5
+        return super().get_state() | {"history": np.tile(self.seed[:, None], length)}
+
+    def set_state(self, state):
+        state = dict(state)
+        history = state.pop("history")[:, : 1 + state["seed"][0] % 5]
+        np.testing.assert_array_equal(history, np.tile(state["seed"][:, None], history.shape[1]))
+        return super().set_state(state)
+
+
+class Crashing(Toy):
+    def step(self, action):
+        faulthandler._sigsegv()
+
+
+def pendulum():
+    class Costly(gymnasium.Wrapper):
+        def step(self, action):
+            *step, info = self.env.step(action)
+            return *step, info | {"cost": float(abs(step[0][2]) > 2)}
+
+    return Costly(gymnasium.make("Pendulum-v1"))
+
+
+def unbuildable(num_envs):
+    raise KeyError("no such maze")

@@ -28,6 +28,8 @@ TINY = [
     "--env", "toy_env:Toy", "--num-envs", "2", "--steps-per-env", "50", "--workers", "1", "--hidden", "8",
     "--critic-epochs", "1", "--algo", "trpo",
 ]  # fmt: skip
+# One process trains the run that the commands are given.
+pytestmark = pytest.mark.xdist_group("cli")
 
 
 def shapo(capsys, *words):

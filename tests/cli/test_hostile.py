@@ -9,6 +9,7 @@ import pytest
 from hostile import EXPERIMENT, TRAPS, Stage, canary, write_run
 
 from shapo.cli import main as cli
+from shapo.experiments import style
 from shapo.experiments.sweep.process import RunProcess
 from shapo.rollout import processes
 from shapo.rollout.sharing import anonymous_file
@@ -36,12 +37,14 @@ def opened():
         WATCH.pop()
 
 
+@pytest.mark.xdist_group("hostile")  # one process compiles what the commands train
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("trap", TRAPS)
 def test_a_trap_is_data(trap, every, tmp_path, monkeypatch):
     """Of the commands that draw, which takes seconds, each trap is given one; all of them among the slow tests."""
     stage = Stage.set_up(tmp_path, trap)
     monkeypatch.chdir(stage.run)
+    monkeypatch.setattr(style, "FORMATS", ("svg",))  # one shows what is drawn as well as three
     before = stage.secret.stat().st_mtime_ns
     drawing = DRAWING[list(TRAPS).index(trap) % len(DRAWING)]
     for words in stage.commands():

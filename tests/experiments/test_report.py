@@ -30,6 +30,10 @@ OPTIONS = (
 )
 
 
+# One process opens a browser for all.
+pytestmark = pytest.mark.xdist_group("report")
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")

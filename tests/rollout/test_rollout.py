@@ -1,19 +1,17 @@
 """Collecting: against a plain loop over the environment, and against itself with other numbers of workers."""
 
 import contextlib
-import faulthandler
 import os
 import subprocess
 import sys
 import time
 from functools import partial
 
-import gymnasium
 import numpy as np
 import psutil
 import pytest
 from test_acting import make_actor, mean_action
-from toy_env import Owner, Toy
+from toy_env import Crashing, Owner, Remembering, Toy, pendulum, unbuildable
 
 from shapo.experiment import Experiment
 from shapo.rollout import rollout as rollout_module
@@ -146,20 +144,6 @@ def test_a_restored_state_goes_on_exactly(two_workers):
     same(again.episodes, two_workers[1].episodes)
 
 
-class Remembering(Toy):
-    """Each environment remembers as many numbers as its batch's first seed says, so workers' states differ in shape."""
-
-    def get_state(self):
-        length = 1 + self.seed[0] % 5
-        return super().get_state() | {"history": np.tile(self.seed[:, None], length)}
-
-    def set_state(self, state):
-        state = dict(state)
-        history = state.pop("history")[:, : 1 + state["seed"][0] % 5]
-        np.testing.assert_array_equal(history, np.tile(state["seed"][:, None], history.shape[1]))
-        return super().set_state(state)
-
-
 def test_histories_of_different_length_are_kept():
     with Rollout(Blueprint(EXPERIMENT, Remembering), os.devnull) as rollout:
         rollout.spec, rollout.reset()
@@ -170,15 +154,6 @@ def test_histories_of_different_length_are_kept():
         rollout.finish()
     seeds = env_seed(EXPERIMENT.seed, 0) + np.arange(5)
     assert state["env/history"].shape == (5, 1 + max(seeds[0] % 5, seeds[3] % 5))
-
-
-def pendulum():
-    class Costly(gymnasium.Wrapper):
-        def step(self, action):
-            *step, info = self.env.step(action)
-            return *step, info | {"cost": float(abs(step[0][2]) > 2)}
-
-    return Costly(gymnasium.make("Pendulum-v1"))
 
 
 def test_gymnasium_environments_go_on_exactly():
@@ -205,15 +180,23 @@ def test_gymnasium_environments_go_on_exactly():
             rollout.finish()
 
 
+def shared_files(*processes):
+    """Files in memory that these processes share with others, by name; what others have there is none of ours."""
+    places = (each.path for process in processes for each in process.memory_maps())
+    return {place for place in places if place.startswith("/dev/shm/")}
+
+
 def test_nothing_stays_behind():
     process = psutil.Process()
-    before = set(process.children()), process.num_fds(), set(os.listdir("/dev/shm"))
+    before = set(process.children()), process.num_fds(), shared_files(process)
     with pytest.raises(KeyError), Rollout(Blueprint(EXPERIMENT, Toy), os.devnull) as rollout:
         rollout.spec, rollout.reset()
         rollout.begin(0, ACTOR)
         assert len(process.children()) == len(before[0]) + 2
+        shared = shared_files(process) - before[2]
         raise KeyError("anything")
-    assert (set(process.children()), process.num_fds(), set(os.listdir("/dev/shm"))) == before
+    assert (set(process.children()), process.num_fds(), shared_files(process)) == before
+    assert not any(map(os.path.exists, shared))
 
 
 def is_running(pid):
@@ -221,6 +204,14 @@ def is_running(pid):
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+def wait_until_ended(*pids):
+    """Who is killed may take a moment to be gone, on a busy machine."""
+    deadline = time.monotonic() + 10
+    while any(map(is_running, pids)):
+        assert time.monotonic() < deadline, "it lives on"
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("how", ["idle", "in a batch", "after a failure", "stubborn"])
@@ -238,7 +229,7 @@ def test_environments_are_closed(tmp_path, monkeypatch, how):
     servers = [int(path.stem) for path in tmp_path.glob("*.begun")]
     closed = [int(path.stem) for path in tmp_path.glob("*.closed")]
     assert len(servers) == 2 and (how == "stubborn" or sorted(closed) == sorted(servers))
-    assert not any(map(is_running, servers))
+    wait_until_ended(*servers)
 
 
 def test_no_worker_outlives_a_parent_that_is_killed_while_it_starts(tmp_path):
@@ -264,15 +255,7 @@ def test_no_worker_outlives_a_parent_that_is_killed_while_it_starts(tmp_path):
         time.sleep(0.01)
     parent.kill()
     parent.communicate()
-    deadline = time.monotonic() + 10
-    while is_running(worker):
-        assert time.monotonic() < deadline, "it lives on"
-        time.sleep(0.01)
-
-
-class Crashing(Toy):
-    def step(self, action):
-        faulthandler._sigsegv()
+    wait_until_ended(worker)
 
 
 def test_a_crash_in_c_code_leaves_its_place_in_the_log(tmp_path):
@@ -319,10 +302,6 @@ def test_errors_name_environment_seed_and_log(tmp_path):
         and "reward nan at step 2" in text
         and str(log) in text
     )
-
-
-def unbuildable(num_envs):
-    raise KeyError("no such maze")
 
 
 def test_an_environment_that_cannot_be_made_is_named():

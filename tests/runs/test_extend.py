@@ -19,6 +19,8 @@ from shapo.training import train
 from shapo.words import BadInput
 
 SHORT = EXPERIMENT.replace(steps=600)  # 3 of 5 iterations
+# One process compiles the toy's learner for all who train it.
+pytestmark = pytest.mark.xdist_group("toy")
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import builtins
 import io
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -144,8 +145,10 @@ def in_a_terminal(program: str) -> tuple[subprocess.Popen, int, int]:
 
 
 def read_until(word: bytes, terminal: int) -> bytes:
+    """What is shown up to this word; we hold both ends, so one who died without it would be waited for in vain."""
     seen = b""
     while word not in seen:
+        assert select.select([terminal], [], [], 60)[0], f"no {word!r} after {seen!r}"
         seen += os.read(terminal, 1 << 16)
     return seen
 

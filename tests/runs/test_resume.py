@@ -18,6 +18,8 @@ from shapo.training import train
 from shapo.words import BadInput
 
 EXPERIMENT = TINY.replace(steps=1000)  # 5 iterations
+# One process compiles the toy's learner for all who train it.
+pytestmark = pytest.mark.xdist_group("toy")
 
 
 class Stop(Exception):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from shapo.words import BadInput
 
@@ -41,7 +41,8 @@ def paired_difference(
     difference = _scores("treated", treated) - _scores("baseline", baseline)
     if difference.size == 1:
         return Interval(float(difference[0]), float("-inf"), float("inf"))
-    quantile = float(student_t.ppf((1 + confidence) / 2, difference.size - 1))
+    # What scipy.stats.t.ppf computes; to import that takes five times as long.
+    quantile = float(stdtrit(difference.size - 1, (1 + confidence) / 2))
     reach = quantile * standard_error(difference)
     middle = float(difference.mean())
     return Interval(middle, middle - reach, middle + reach)

@@ -56,8 +56,9 @@ class Learner:
     hidden: tuple[int, ...] = (64, 64)
     discount: float = 0.99
     gae: float = 0.95
-    iterations: int = 500
-    """Of the whole training, for rates that fall with it."""
+    iterations: int = field(default=500, compare=False)
+    """Of the whole training, for rates that fall with it. Compiled code does not depend on it: a learner that differs
+    from another in its iterations alone need not compile anything again."""
     values: Values = field(default_factory=Mean)
     """How the critics' values become advantages, and so how many critics each signal has."""
     choices: int | None = None

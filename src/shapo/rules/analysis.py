@@ -9,7 +9,7 @@ Here, as in the paper, gradients *raise* the return; elsewhere every loss is min
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from shapo.words import BadInput
 
@@ -42,7 +42,7 @@ def radius_of_alpha(alpha: ArrayLike, samples: ArrayLike) -> Array:
 
 def alpha_of_radius(radius: ArrayLike, samples: ArrayLike) -> Array:
     """α_t = Φ(-√(2 n_t δ)): the tail probability that a radius stands for after n_t samples."""
-    return norm.cdf(-np.sqrt(2 * _positive("samples", samples) * _positive("radius", radius)))
+    return ndtr(-np.sqrt(2 * _positive("samples", samples) * _positive("radius", radius)))
 
 
 def gaussian_gradient(action: ArrayLike, advantage: ArrayLike) -> Array:
@@ -68,7 +68,7 @@ def _lower_quantile(alpha: ArrayLike) -> Array:
     alpha = np.asarray(alpha, float)
     if not np.all((alpha > 0) & (alpha < 0.5)):
         raise BadInput(f"alpha: {alpha} is not a lower tail; give a probability between 0 and 1/2")
-    return norm.ppf(alpha)
+    return ndtri(alpha)
 
 
 def _positive(name: str, value: ArrayLike) -> Array:

@@ -13,7 +13,6 @@ aside/                what was there before it was begun anew
 
 import contextlib
 import dataclasses
-import importlib.metadata
 import json
 import os
 import secrets
@@ -31,7 +30,7 @@ from shapo.runs.history import History, read_history
 from shapo.runs.holding import held
 from shapo.runs.integrity import MANIFEST, TABLES, broken_seals, check_inside, is_sealed
 from shapo.runs.origin import differences
-from shapo.runs.version import commit, release
+from shapo.runs.version import commit, installed, release
 from shapo.words import BadInput, printable
 
 PACKAGES = ("jax", "jaxlib", "numpy", "mujoco", "numba", "gymnasium", "optax")
@@ -215,7 +214,7 @@ def _write_config(folder: Path, experiment: Experiment) -> None:
         "commit": commit(),
         "id": secrets.token_hex(8),
         "experiment": dataclasses.asdict(experiment),
-        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "packages": {name: installed(name) for name in PACKAGES},
     }
     write_atomically(folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
 

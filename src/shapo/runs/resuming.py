@@ -1,7 +1,6 @@
 """Where a run goes on: after its newest checkpoint that can be believed, or nowhere if that would destroy something."""
 
 import contextlib
-import importlib.metadata
 import json
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from shapo.runs.files import Damaged, read_json, write_atomically
 from shapo.runs.folder import Run
 from shapo.runs.integrity import MANIFEST, altered, altered_rows, is_sealed
 from shapo.runs.origin import FREE, differences
+from shapo.runs.version import installed
 from shapo.runs.writing import RunWriter
 from shapo.words import BadInput
 
@@ -105,11 +105,11 @@ def changed_versions(run: Run) -> list[str]:
     config = read_json(run.folder / CONFIG)
     packages = config.get("packages")
     begun = {"shapo": config.get("version"), **(packages if isinstance(packages, dict) else {})}
-    changed = [name for name in begun if begun[name] != _version(name)]
+    changed = [name for name in begun if begun[name] != installed(name)]
     if not changed:
         return []
     then = ", ".join(f"{name} {begun[name]}" for name in changed)
-    now = ", ".join(f"{name} {_version(name)}" for name in changed)
+    now = ", ".join(f"{name} {installed(name)}" for name in changed)
     return [f"{run.folder} was begun with {then}, this is {now}: numbers may differ"]
 
 
@@ -139,10 +139,3 @@ def _without_checkpoint(run: Run, notes: list[str]) -> Start:
 def _way_out(run: Run) -> str:
     again = f"restore it, or begin anew with: shapo train --restart {run.folder}"
     return f"{again} (what is there is kept in {run.folder}/aside)"
-
-
-def _version(name: str) -> str | None:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None

@@ -1,5 +1,9 @@
-"""Which shapo runs: its release, and the commit if that can be told."""
+"""Which shapo runs, and with what: its release, the commit if that can be told, the packages it uses.
 
+Looked up once: it takes milliseconds each, and what runs does not change while it does.
+"""
+
+import functools
 import importlib.metadata
 import json
 import subprocess
@@ -7,11 +11,23 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 
+@functools.cache
+def installed(package: str) -> str | None:
+    """Its version, as `pip` calls it; None if it is not here."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
 def release() -> str:
-    """As `pip` calls it."""
-    return importlib.metadata.version("shapo")
+    """Of shapo itself, which is here."""
+    found = installed("shapo")
+    assert found is not None
+    return found
 
 
+@functools.cache
 def commit() -> str:
     """Of the code that runs; empty if nobody knows, because it was installed as a release or from a mere folder."""
     origin = importlib.metadata.distribution("shapo").read_text("direct_url.json")

@@ -1,7 +1,6 @@
 """Which run goes where, and how far it has come: a sweep repeated does only what is left to do."""
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from shapo.runs.checkpoints import iterations
 from shapo.runs.folder import Run, is_free
 from shapo.runs.integrity import altered
 from shapo.runs.reading import series
+from shapo.runs.version import release
 from shapo.words import printable
 
 
@@ -83,7 +83,7 @@ def _going_on(run: Run, wanted: Experiment) -> Job:
 
 def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
     runs: dict[Experiment, Run] = {}
-    notes, ours = [], version("shapo")
+    notes, ours = [], release()
     for config in sorted(out.glob("*/config.json")):
         try:
             run = Run.open(config.parent)
