@@ -61,7 +61,7 @@ def test_neither_workers_nor_a_stop_decide_a_bit(trained, tmp_path):
 def test_commands_take_it(trained, tmp_path, capsys):
     folder = str(trained.folder)
     cli.main(["evaluate", folder, "--env", "toy_env:Crossing", "--episodes", "2"])
-    assert "mean action: return" in capsys.readouterr().out
+    assert "mean action" in capsys.readouterr().out
     cli.main(["play", folder, "--env", "toy_env:Crossing", "--out", str(tmp_path / "film.gif")])
     cli.main(["export", folder, "--out", str(tmp_path / "policy.onnx")])
     session = onnxruntime.InferenceSession(tmp_path / "policy.onnx")

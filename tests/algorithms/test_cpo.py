@@ -102,6 +102,10 @@ def test_sides_are_halves_of_the_environments(shape):
         assert (weights == weights[0]).all()
 
 
+def test_a_single_step_has_no_sides():
+    assert sides(1, 1) == 0
+
+
 @pytest.mark.parametrize(("cost", "released"), [(2.5, True), (2.0, True), (1.5, False)])
 def test_as_released_gives_reward_up_at_the_limit_itself(cost, released):
     """Published code takes J_c = limit, which a limit of 0 falls makes common, for a violation; ours does not."""

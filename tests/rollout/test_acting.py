@@ -158,5 +158,5 @@ class TestPolicy:
             self.policy.act(np.zeros(6))
 
     def test_names_a_missing_file(self, tmp_path):
-        with pytest.raises(ValueError, match="does not exist"):
+        with pytest.raises(ValueError, match="holds no run"):
             policies.load(tmp_path)

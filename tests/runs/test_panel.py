@@ -135,11 +135,15 @@ except KeyboardInterrupt:
 
 
 def in_a_terminal(program: str) -> tuple[subprocess.Popen, int, int]:
-    """A process whose terminal is a new one, and both ends of that."""
+    """A process whose terminal is a new one, and both ends of that.
+
+    It takes the terminal itself: done for it between fork and exec, beside JAX's threads, that may wait for ever.
+    """
     ours, theirs = pty.openpty()
+    takes = "import os; os.close(os.open(os.ttyname(0), os.O_RDWR))\n"
     process = subprocess.Popen(
-        [sys.executable, "-c", program], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-        preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),
+        [sys.executable, "-c", takes + program],
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
     )  # fmt: skip
     return process, ours, theirs
 

@@ -49,7 +49,12 @@ def centre(advantage: Array, axis: int | None = None) -> Array:
 
 
 def sides(steps: int, envs: int) -> NDArray[np.float32]:
-    """Weights [T, N] that set one half of the environments against the other; of the steps, where there is but one."""
+    """Weights [T, N] that set one half of the environments against the other; of the steps, where there is but one.
+
+    A single step has no halves, and a weight of 0.
+    """
+    if steps * envs == 1:
+        return np.zeros((1, 1), np.float32)
     step, env = np.indices((steps, envs))
     first = env < envs // 2 if envs > 1 else step < steps // 2
     return np.where(first, 0.5 / first.mean(), -0.5 / (1 - first.mean())).astype(np.float32)

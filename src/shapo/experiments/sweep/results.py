@@ -8,11 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from shapo.experiments.groups import Group, grouped
+from shapo.experiments.quantities import COST, COST_RATE, RETURN, Quantity
 from shapo.experiments.statistics import rounded, standard_error
 from shapo.runs.folder import Run
 from shapo.words import printable
 
-HEADINGS = ("return", "cost", "limit", "cost rate", "seeds")
+HEADINGS = (RETURN.name, COST.name, "limit", COST_RATE.name, "seeds")
 MISSING = "–"
 
 
@@ -37,17 +38,13 @@ def _table(env: str) -> Table:
 
 
 def _numbers(group: Group) -> tuple[str, ...]:
-    histories = [run.history for run in group.runs]
-    return (
-        _over_seeds([each.final("reward/episode") for each in histories]),
-        _over_seeds([each.final("cost/episode") for each in histories]),
-        " + ".join(f"{limit:g}" for limit in group.experiment.cost_limit),
-        _over_seeds([each.last("cost/rate") for each in histories]),
-        str(len(group.runs)),
-    )
+    limit = " + ".join(f"{limit:g}" for limit in group.experiment.cost_limit)
+    earned, cost, rate = (_over_seeds(group, each) for each in (RETURN, COST, COST_RATE))
+    return earned, cost, limit, rate, str(len(group.runs))
 
 
-def _over_seeds(values: Sequence[float]) -> str:
+def _over_seeds(group: Group, quantity: Quantity) -> str:
+    values = [quantity.of(run) for run in group.runs]
     if not np.isfinite(values).all():
         return MISSING
     error = standard_error(values)
