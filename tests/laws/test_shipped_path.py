@@ -101,14 +101,20 @@ def trust_region(name, update):
     return -np.sqrt(2 * REGION / (g @ x)) * x
 
 
-def constrained(name, update):
-    """CPO's step, before its line search."""
+def promises(update):
+    """Inner products of the two slopes, and what of them is not noise."""
     (g, x), (b, y) = update.natural(update.reward), update.natural(update.cost)
     noise = lambda rows: replace(rows, advantage=update.side * rows.advantage)
     disagreed = [NET.loss(update.start, noise(rows))[1] for rows in (update.reward, update.cost)]
     z = np.linalg.solve(update.fisher, disagreed[1])
     numbers = g @ x, g @ y, b @ y, g @ y - disagreed[0] @ z, b @ y - disagreed[1] @ z
-    products = Products(*map(jnp.asarray, numbers))
+    return Products(*map(jnp.asarray, numbers))
+
+
+def constrained(name, update):
+    """CPO's step, before its line search."""
+    (_, x), (_, y) = update.natural(update.reward), update.natural(update.cost)
+    products = promises(update)
     excess = jnp.asarray(update.metrics["policy/excess"], float)
     if name == "cpo-as-released":
         found = released_mixture(*products[:3], excess, REGION)
@@ -119,11 +125,15 @@ def constrained(name, update):
 
 
 def projected(name, update):
-    """PCPO's step, before its line search; at this excess it is as long as the trust region lets it."""
-    (g, x), (b, y) = update.natural(update.reward), update.natural(update.cost)
-    up = -np.sqrt(2 * REGION / (g @ x)) * x
-    wanted = (b @ up + float(update.metrics["policy/excess"])) / (b @ y)
-    return up - min(max(wanted, 0.0), np.sqrt(2 * REGION / (b @ y))) * y
+    """PCPO's step, before its line search; where it had to go back it is as long as the trust region lets it."""
+    (g, x), (_, y) = update.natural(update.reward), update.natural(update.cost)
+    counted = Kept.unknown().seen(products := promises(update)).counted(products)
+    length = np.sqrt(2 * REGION / (g @ x))
+    excess = float(update.metrics["policy/excess"])
+    units = max((excess - length * float(counted.kept_r)) / float(counted.kept_s), 0.0)
+    assert units > 0
+    whole = -length * x - units * y
+    return min(1.0, np.sqrt(2 * REGION / (whole @ update.fisher @ whole))) * whole
 
 
 STEPS = {"cpo": constrained, "cpo-as-released": constrained, "pcpo": projected}

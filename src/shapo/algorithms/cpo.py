@@ -20,14 +20,13 @@ SHAPO measures g and b each at its own worst policy nearby: the one of lowest re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-import jax
 import jax.numpy as jnp
 from jax import Array
 
 from shapo.envs.protocol import Wrapper
 from shapo.rules import trees
 from shapo.rules.constrained import Mixture, Products, go_carefully, honest_mixture
-from shapo.rules.doubt import Kept, Margin
+from shapo.rules.doubt import NOISE_TOLERANCE, Known, disagreement
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
 from shapo.rules.objectives import one_limit
@@ -35,9 +34,6 @@ from shapo.rules.schedules import Schedule, check_number, now
 from shapo.rules.steps import FisherSolver, named
 from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
 from shapo.types import Progress
-
-NOISE_TOLERANCE = 0.1
-"""Relative residual of the solve for the noise: only its size is wanted."""
 
 
 class Answer(NamedTuple):
@@ -70,20 +66,13 @@ class Subproblem(Protocol):
         ...
 
 
-class Known(NamedTuple):
-    """What the batches so far tell about the noise in gradient and cost."""
-
-    kept: Kept
-    margin: Margin
-
-
 @dataclass(frozen=True)
 class Exact:
     """The excess per step, and the true optimum of what can honestly be promised."""
 
     def init(self) -> Known:
         """Nothing is known."""
-        return Known(Kept.unknown(), Margin.unknown())
+        return Known.nothing()
 
     def solve(
         self,
@@ -94,16 +83,10 @@ class Exact:
         radius: Array | float,
     ) -> tuple[Known, Answer]:
         """`honest_mixture`."""
-        (cost,) = jnp.asarray(progress.episode_cost)
-        state = Known(state.kept.seen(products), state.margin.seen(cost, limit))
-        counted, aim = state.kept.counted(products), state.margin.below(limit)
-        excess = (cost - aim) / progress.episode_length
-        metrics = {
-            "kept": counted.kept_s / jnp.maximum(counted.s, jnp.finfo(counted.s.dtype).tiny),
-            "aim": aim,
-        }
-        mixture = honest_mixture(counted, excess, radius)
-        return state, Answer(mixture, excess, excess > 0, metrics)
+        state = state.seen(products, progress, limit)
+        excess = state.excess(progress, limit)
+        mixture = honest_mixture(state.kept.counted(products), excess, radius)
+        return state, Answer(mixture, excess, excess > 0, state.metrics(products, limit))
 
 
 @dataclass(frozen=True)
@@ -140,7 +123,7 @@ class Cpo:
         natural_cost = metric.solve(cost.grads, cost.natural)
 
         reward_noise, cost_noise = (
-            jax.grad(surrogate(samples, samples.side * advantage))(params)
+            disagreement(params, samples, advantage)
             for advantage in (samples.reward_advantage, -samples.cost_advantage[:, 0])
         )
         natural_noise = metric.solve(cost_noise, tolerance=NOISE_TOLERANCE)

@@ -7,6 +7,10 @@ import jax.numpy as jnp
 from jax import Array
 
 from shapo.rules.constrained import Products
+from shapo.rules.networks import Policy
+from shapo.rules.surrogates import Samples, surrogate
+from shapo.rules.trees import Tree
+from shapo.types import Progress
 
 MEMORY = 0.98
 """How much of what is known stays from one batch to the next: some fifty of them count."""
@@ -14,6 +18,15 @@ LEAST_KEPT = 0.01
 """Of a promise made along F⁻¹b at least so much counts, lest an estimate that is all noise has no direction at all."""
 GAIN = 0.05
 """How fast a margin follows: a cost that is always too high by its own spread moves it from 0 to 1 in 20 batches."""
+
+
+NOISE_TOLERANCE = 0.1
+"""Relative residual of a solve for the noise: only its size is wanted."""
+
+
+def disagreement(params: Policy, samples: Samples, advantage: Array) -> Tree:
+    """The gradient of what the two halves of a batch disagree about: all of it is noise."""
+    return jax.grad(surrogate(samples, samples.side * advantage))(params)
 
 
 class Kept(NamedTuple):
@@ -82,3 +95,31 @@ class Margin(NamedTuple):
         """The aim: never below 0, which no cost can be."""
         spread = jnp.sqrt(self.variance / jnp.maximum(self.weight, 1e-6))
         return jnp.maximum(limit - self.share * spread, jnp.minimum(limit, 0.0))
+
+
+class Known(NamedTuple):
+    """What the batches so far tell about the noise in gradient and cost."""
+
+    kept: Kept
+    margin: Margin
+
+    @classmethod
+    def nothing(cls) -> "Known":
+        """Before the first batch."""
+        return cls(Kept.unknown(), Margin.unknown())
+
+    def seen(self, found: Products, progress: Progress, limit: float) -> "Known":
+        """With one batch more, of one cost."""
+        (cost,) = jnp.asarray(progress.episode_cost)
+        return Known(self.kept.seen(found), self.margin.seen(cost, limit))
+
+    def excess(self, progress: Progress, limit: float) -> Array:
+        """How far the cost is above where it is aimed, per step of the episodes that it is the mean of."""
+        (cost,) = jnp.asarray(progress.episode_cost)
+        return (cost - self.margin.below(limit)) / progress.episode_length
+
+    def metrics(self, found: Products, limit: float) -> dict[str, Array]:
+        """The share of a promise that counts, and where the cost is aimed."""
+        counted = self.kept.counted(found)
+        share = counted.kept_s / jnp.maximum(counted.s, jnp.finfo(counted.s.dtype).tiny)
+        return {"kept": share, "aim": self.margin.below(limit)}
