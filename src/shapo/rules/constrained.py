@@ -65,6 +65,11 @@ class Products(NamedTuple):
     kept_s: Array
     """How much the true cost falls per unit of F⁻¹b."""
 
+    @property
+    def share(self) -> Array:
+        """Of what F⁻¹b promises, the part that is not noise."""
+        return self.kept_s / jnp.maximum(self.s, jnp.finfo(self.s.dtype).tiny)
+
 
 def honest_mixture(products: Products, excess: Array, radius: Array | float) -> Mixture:
     """The best step x = −(a F⁻¹g + β F⁻¹b), a ≥ 0, whose *kept* promise, a·kept_r + β·kept_s, covers the excess.

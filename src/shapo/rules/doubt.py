@@ -120,6 +120,4 @@ class Known(NamedTuple):
 
     def metrics(self, found: Products, limit: float) -> dict[str, Array]:
         """The share of a promise that counts, and where the cost is aimed."""
-        counted = self.kept.counted(found)
-        share = counted.kept_s / jnp.maximum(counted.s, jnp.finfo(counted.s.dtype).tiny)
-        return {"kept": share, "aim": self.margin.below(limit)}
+        return {"kept": self.kept.counted(found).share, "aim": self.margin.below(limit)}

@@ -16,7 +16,7 @@ from jax import Array
 
 from shapo.rules import trees
 from shapo.rules.constrained import Products, go_carefully
-from shapo.rules.doubt import NOISE_TOLERANCE, Known, disagreement
+from shapo.rules.doubt import NOISE_TOLERANCE, Kept, disagreement
 from shapo.rules.geometry import Metric, euclidean, steepest
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
@@ -64,19 +64,19 @@ class Projected:
     def __post_init__(self):
         check_number(self.radius, "Projected(radius={})", positive=True)
 
-    def init(self, params: Policy) -> Known:
+    def init(self, params: Policy) -> Kept:
         """Nothing is known of the noise."""
-        return Known.nothing()
+        return Kept.unknown()
 
     def update(
         self,
         params: Policy,
-        state: Known,
+        state: Kept,
         samples: Samples,
         advantage: Array,
         progress: Progress,
         key: Array,
-    ) -> tuple[Policy, Known, Metrics]:
+    ) -> tuple[Policy, Kept, Metrics]:
         """One projected step."""
         radius, behaviour = now(self.radius, progress), policy_behaviour(samples.obs)
         cost_advantage = -samples.cost_advantage[:, 0]
@@ -98,9 +98,10 @@ class Projected:
         products = Products(
             q, r, s, r - trees.dot(cost_noise, natural_noise), s - trees.dot(cost_noise, noise_back)
         )
-        state = state.seen(products, progress, self.cost_limit)
-        excess = state.excess(progress, self.cost_limit)
-        counted = state.kept.counted(products)
+        state = state.seen(products)
+        counted = state.counted(products)
+        (episode_cost,) = jnp.asarray(progress.episode_cost)
+        excess = (episode_cost - self.cost_limit) / progress.episode_length
         length = jnp.sqrt(2 * radius / jnp.maximum(q, jnp.finfo(q.dtype).tiny))
         units = way_back(excess - length * counted.kept_r, counted.kept_s)
 
@@ -119,7 +120,7 @@ class Projected:
             "policy/cg_iterations": descent.iterations,
             "policy/excess": excess,
             "policy/projected": units,
+            "policy/kept": counted.share,
         }
-        metrics |= named("policy", state.metrics(products, self.cost_limit))
         found = named("gradient", slope.metrics) | named("gradient_cost", cost.metrics)
         return moved.params, state, metrics | found
