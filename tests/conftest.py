@@ -1,8 +1,13 @@
 """Makes the tests' own modules importable wherever they lie (`problems`, `probes`, …), and compiling cheap."""
 
 import os
+import signal
 import sys
 from pathlib import Path
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Whoever starts the tests in the background has Ctrl-C ignored, in all that they start, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
 sys.path[:0] = map(str, (HERE, *(path for path in HERE.iterdir() if path.is_dir())))
