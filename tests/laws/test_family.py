@@ -10,9 +10,10 @@ import pytest
 from problems import ACT, OBS, data, flat, policy, progress, samples
 from scipy.optimize import approx_fprime, minimize
 
+from shapo.rules.corrections import Corrected
 from shapo.rules.gaussian import Gaussian
 from shapo.rules.losses import Anchored, FirstOrder, Penalised
-from shapo.rules.multipliers import Barrier
+from shapo.rules.multipliers import Barrier, Bounded
 from shapo.rules.networks import Layer, Policy
 from shapo.rules.objectives import Lagrangian
 from shapo.rules.projections import way_back
@@ -206,3 +207,32 @@ def test_cup_s_projection_ends_where_its_closed_form_is():
     loss, slope = jax.jit(loss), jax.jit(jax.grad(loss))
     np.testing.assert_allclose(flat(slope(there)), 0.0, atol=1e-7)
     assert float(loss(there)) < float(loss(half))
+
+
+class Leap:
+    """A step of fixed length, whatever the advantage."""
+
+    def __init__(self, length):
+        self.length = length
+
+    def init(self, params):
+        return ()
+
+    def update(self, params, state, samples, advantage, progress, key):
+        return jax.tree.map(lambda leaf: leaf + self.length, params), state, {}
+
+
+@pytest.mark.parametrize("region", [1e-3, 1e-1, 1e3])
+def test_cup_s_correction_goes_no_further_than_its_region(region):
+    start = policy(hidden=())
+    rows, theta = samples(start), np.asarray(flat(start), float)
+    step = Corrected(Leap(0.0), Leap(-0.5), (1.0,), Bounded(initial=2.0), region=region)
+    moved, _, metrics = step.update(
+        start, step.init(start), rows, rows.reward_advantage, progress(), jax.random.key(0)
+    )
+    kl = lambda fraction: NET.kl(theta, theta - 0.5 * fraction, np.asarray(rows.obs))
+    fraction = float(metrics["correction/fraction"])
+    np.testing.assert_allclose(flat(moved), theta - 0.5 * fraction, rtol=1e-12)
+    np.testing.assert_allclose(metrics["correction/kl"], kl(fraction), rtol=1e-9)
+    assert kl(fraction) <= region, "within"
+    assert fraction == 1 or kl(fraction / 0.8) > region, "and as far as that allows"

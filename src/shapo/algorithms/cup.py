@@ -3,7 +3,8 @@
     θ½ ← PPO(θ, A_r)
     θ ← argmin E_s[KL(π_θ½‖π_θ)] + ν (1 − γλ)/(1 − γ) E[ratio · A_c]
 
-with ν ← ν + rate · (J_c − limit), kept within 0 and its bound, γ the discount and λ that of advantage estimation.
+with ν ← ν + rate · (J_c − limit), kept within 0 and its bound, γ the discount and λ that of advantage estimation. The
+second step is shortened to the KL at which the first one stops.
 SHAPO measures each of the two slopes at its own worst policy nearby.
 """
 
@@ -36,4 +37,6 @@ def cup(
     correct = replace(climb.step, loss=Anchored())
     weight = (1 - discount * gae) / (1 - discount)
     limits = as_limits(cost_limit)
-    return replace(climb, step=Corrected(climb.step, correct, limits, multiplier, weight))
+    region = climb.step.stop_kl  # one batch is believed as far in either step
+    step = Corrected(climb.step, correct, limits, multiplier, weight, region)
+    return replace(climb, step=step)
