@@ -46,7 +46,7 @@ def updates(source: Path, epochs: int, actions: int):
         source, "algorithms", "rules.gradients", "rules.networks", "rules.surrogates", "rules.steps", "types",
     )  # fmt: skip
     rng = np.random.default_rng(0)
-    params = networks.init_policy(jax.random.PRNGKey(0), OBS, HIDDEN, actions)
+    params = networks.init_policy(np.random.default_rng(0), OBS, HIDDEN, actions)
     obs = rng.normal(size=(ROWS, OBS)).astype(np.float32)
     pi = networks.act(params, obs)
     noise = rng.normal(size=(ROWS, actions)).astype(np.float32)

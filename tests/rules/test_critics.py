@@ -16,7 +16,7 @@ TARGET = OBS[:, 0] * 2 - OBS[:, 1] ** 2
 
 
 def fit(critics, epochs=1):
-    critic = critics.init(networks.init_critic(jax.random.PRNGKey(1), 3, (16,)))
+    critic = critics.init(networks.init_critic(np.random.default_rng(1), 3, (16,)))
     rng = np.random.default_rng(0)
     for _ in range(epochs):
         critic, loss = critics.fit_one(critic, OBS, TARGET, critics.orders(rng, ROWS), NOW)
@@ -44,7 +44,7 @@ def test_a_rate_may_be_scheduled():
 def test_one_minibatch_is_the_textbook_step():
     """Squared error plus decay·‖w‖², clipped, into Adam: written out with optax on the whole batch."""
     critics = Critics(epochs=1, minibatch=ROWS, decay=0.01, max_norm=0.5)
-    before = networks.init_critic(jax.random.PRNGKey(1), 3, (16,))
+    before = networks.init_critic(np.random.default_rng(1), 3, (16,))
 
     def loss(params):
         squared = sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(params))

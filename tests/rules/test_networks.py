@@ -5,7 +5,7 @@ from shapo.rules import networks
 
 
 def test_initial_weights_are_uniform_within_one_over_root_inputs():
-    layers = networks.init_mlp(jax.random.PRNGKey(0), (100, 400, 3))
+    layers = networks.init_mlp(np.random.default_rng(0), (100, 400, 3))
     for inputs, layer in zip((100, 400), layers, strict=True):
         bound = inputs**-0.5
         for values in layer:
@@ -17,7 +17,7 @@ def test_initial_weights_are_uniform_within_one_over_root_inputs():
 
 
 def test_mlp_by_hand():
-    layers = networks.init_mlp(jax.random.PRNGKey(1), (3, 4, 2))
+    layers = networks.init_mlp(np.random.default_rng(1), (3, 4, 2))
     x = np.random.default_rng(0).normal(size=(5, 3))
     (w1, b1), (w2, b2) = jax.device_get(layers)
     np.testing.assert_allclose(

@@ -4,7 +4,7 @@
     θ ← argmin E_s[KL(π_θ½‖π_θ)] + ν (1 − γλ)/(1 − γ) E[ratio · A_c]
 
 with ν ← ν + rate · (J_c − limit), kept within 0 and its bound, γ the discount and λ that of advantage estimation. The
-second step is shortened to the KL at which the first one stops.
+second step is shortened to a KL of 0.1.
 SHAPO measures each of the two slopes at its own worst policy nearby.
 """
 
@@ -24,7 +24,7 @@ from shapo.words import BadInput
 def cup(
     *,
     cost_limit: float | tuple[float, ...],
-    multiplier: Bounded = Bounded(),
+    multiplier: Bounded = Bounded(rate=0.001),
     discount: float = 0.99,
     gae: float = 0.95,
     **base: Any,
@@ -37,6 +37,4 @@ def cup(
     correct = replace(climb.step, loss=Anchored())
     weight = (1 - discount * gae) / (1 - discount)
     limits = as_limits(cost_limit)
-    region = climb.step.stop_kl  # one batch is believed as far in either step
-    step = Corrected(climb.step, correct, limits, multiplier, weight, region)
-    return replace(climb, step=step)
+    return replace(climb, step=Corrected(climb.step, correct, limits, multiplier, weight))

@@ -5,10 +5,15 @@ from pathlib import Path
 from shapo.cli.parsing import Parser
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import as_options
+from shapo.words import at_least_one
 
 
-def add_environment_options(parser: Parser) -> None:
-    """Declare `--env` and `--cost`."""
+def add_trial_options(parser: Parser) -> None:
+    """Declare `--max-steps`, `--env` and `--cost`."""
+    parser.add_argument(
+        "--max-steps", type=at_least_one, default=10_000, metavar="INT",
+        help="cut an episode that goes on for longer [10000]",
+    )  # fmt: skip
     for name, what in (("env", "environment"), ("cost", "cost")):
         parser.add_argument(
             f"--{name}", default=None, metavar="NAME",

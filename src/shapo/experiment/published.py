@@ -33,6 +33,10 @@ def published(env: str, algo: str, gradient: str) -> dict[str, Any]:
         found |= {"critic_rate": 3e-4, "critic_minibatch": 64}
     if algo in BOUNDED:
         found |= {"multiplier_rate": 0.01, "ppo_epochs": 10}
+    if algo == "cup":
+        found["multiplier_rate"] = (
+            0.001  # ours: its price is 6 ν, and 0.01 throws ν from end to end
+        )
     if algo == "ipo":
         found["multiplier_max"] = 10.0
     if algo in SAUTE and _tuned_apart(IDS.get(env)):

@@ -96,18 +96,18 @@ class Learner:
         collected without statistics and learned from with its own, and no step is spent on a warm-up.
         """
         critics = len(critic_names(self.values, self.costs))
-        key, policy_key, *critic_keys = jax.random.split(jax.random.PRNGKey(seed), 2 + critics)
+        first, *others = np.random.default_rng(seed).spawn(1 + critics)
         sizes = self.observation_size, self.hidden, self.action_size, self.choices
-        policy = networks.indifferent(networks.init_policy(policy_key, *sizes))
-        critic = lambda key: self.critics.init(
-            networks.init_critic(key, self.observation_size, self.hidden)
+        policy = networks.indifferent(networks.init_policy(first, *sizes))
+        critic = lambda rng: self.critics.init(
+            networks.init_critic(rng, self.observation_size, self.hidden)
         )
         return TrainState(
             policy,
-            tuple(critic(key) for key in critic_keys),
+            tuple(map(critic, others)),
             self.algorithm.init(policy),
             nothing_seen(self.observation_size),
-            key,
+            jax.random.PRNGKey(seed),
             np.int64(0),
             np.float64(0),
             np.float64(0),

@@ -46,8 +46,9 @@ class Corrected:
     multiplier: Multiplier = field(default_factory=Bounded)
     weight: float = 1.0
     """Of a step's cost, beside the multiplier."""
-    region: float | Schedule = 0.02
-    """How far the second step may lead from where the first ended, in nats of KL; it is shortened to that."""
+    region: float | Schedule = 0.1
+    """How far the second step may lead from where the first ended, in nats of KL; it is shortened to that. Of cost a
+    batch says less than of reward, so a correction as short as the climb loses to it."""
     trials: int = 20
     """At most so many shortenings by 0.8."""
 

@@ -1,10 +1,11 @@
 """Multilayer perceptrons with tanh, as plain trees of arrays."""
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from shapo.rules.categorical import Categorical
@@ -32,32 +33,29 @@ class Policy(NamedTuple):
     """[A] of actions around their mean, whatever the state; None: actions are choices."""
 
 
-def init_mlp(key: Array, sizes: Sequence[int]) -> Mlp:
-    """Every weight and bias uniform in ±1/√inputs: PyTorch's default, which all published results used."""
-    keys = jax.random.split(key, (len(sizes) - 1, 2))
+def init_mlp(rng: np.random.Generator, sizes: Sequence[int]) -> Mlp:
+    """Every weight and bias uniform in ±1/√inputs: PyTorch's default, which all published results used.
 
-    def layer(keys: Array, inputs: int, outputs: int) -> Layer:
+    Drawn by NumPy: JAX would compile a program for each shape, which takes seconds when it is done first.
+    """
+
+    def layer(inputs: int, outputs: int) -> Layer:
         bound = inputs**-0.5
         shapes = (inputs, outputs), (outputs,)
-        return Layer(
-            *(
-                jax.random.uniform(k, s, minval=-bound, maxval=bound)
-                for k, s in zip(keys, shapes, strict=True)
-            )
-        )
+        return Layer(*(jnp.asarray(rng.uniform(-bound, bound, shape), float) for shape in shapes))
 
-    return tuple(layer(*each) for each in zip(keys, sizes[:-1], sizes[1:], strict=True))
+    return tuple(layer(*each) for each in itertools.pairwise(sizes))
 
 
 def init_policy(
-    key: Array,
+    rng: np.random.Generator,
     observation_size: int,
     hidden: Sequence[int],
     action_size: int,
     choices: int | None = None,
 ) -> Policy:
     """A policy whose actions are real numbers, with σ = 1; or each one of so many `choices`."""
-    layers = init_mlp(key, (observation_size, *hidden, choices or action_size))
+    layers = init_mlp(rng, (observation_size, *hidden, choices or action_size))
     return Policy(layers, jnp.zeros(action_size) if choices is None else None)
 
 
@@ -68,9 +66,9 @@ def indifferent(policy: Policy) -> Policy:
     return policy._replace(layers=(*rest, Layer(*map(jnp.zeros_like, last))))
 
 
-def init_critic(key: Array, observation_size: int, hidden: Sequence[int]) -> Mlp:
+def init_critic(rng: np.random.Generator, observation_size: int, hidden: Sequence[int]) -> Mlp:
     """A network with one output."""
-    return init_mlp(key, (observation_size, *hidden, 1))
+    return init_mlp(rng, (observation_size, *hidden, 1))
 
 
 def inputs(layers: Mlp, x: Array) -> list[Array]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from shapo.cli.parsing import Parser
 from shapo.cli.printing import print_columns, print_prose
-from shapo.cli.trained import add_environment_options
-from shapo.words import at_least_one, counted, spread, whole_number
+from shapo.cli.trained import add_trial_options
+from shapo.words import counted, spread, whole_number
 
 EXAMPLES = """\
 examples:
@@ -37,14 +37,7 @@ def describe(parser: Parser) -> None:
     parser.add_argument(
         "--seed", type=whole_number, default=0, metavar="INT", help="decides the episodes [0]"
     )
-    parser.add_argument(
-        "--max-steps",
-        type=at_least_one,
-        default=10_000,
-        metavar="INT",
-        help="cut an episode that goes on for longer [10000]",
-    )
-    add_environment_options(parser)
+    add_trial_options(parser)
     parser.add_argument("--json", action="store_true", default=False, help="print one JSON object")
 
 

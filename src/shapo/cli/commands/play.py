@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.cli.parsing import Parser
-from shapo.cli.trained import add_environment_options
+from shapo.cli.trained import add_trial_options
 from shapo.words import BadInput, at_least_one, whole_number
 
 if TYPE_CHECKING:
@@ -48,14 +48,7 @@ def describe(parser: Parser) -> None:
     parser.add_argument(
         "--size", type=at_least_one, default=480, metavar="INT", help="pixels per side [480]"
     )
-    parser.add_argument(
-        "--max-steps",
-        type=at_least_one,
-        default=10_000,
-        metavar="INT",
-        help="cut an episode that goes on for longer [10000]",
-    )
-    add_environment_options(parser)
+    add_trial_options(parser)
     parser.add_argument("--stochastic", action="store_true", default=False, help="sample actions")
 
 
