@@ -25,5 +25,6 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 # Two processes share the cores: threads of each for its small matrices only wait for one another.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
-# As the command sets it: JAX may be in use here before anything is trained.
+# As the command sets them: JAX may be in use here before anything is trained.
 os.environ["PJRT_NPROC"] = "2"
+os.environ["JAX_TRACEBACK_IN_LOCATIONS_LIMIT"] = "0"

@@ -29,6 +29,8 @@ def prepare() -> None:
                 f"the last bits from those of the command line; set PJRT_NPROC={THREADS} first to avoid that",
                 stacklevel=2,
             )
+    # Where in the source each operation stands is of use only to who reads a program, and takes a tenth of the start.
+    jax.config.update("jax_traceback_in_locations_limit", 0)
     if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         jax.config.update("jax_compilation_cache_dir", str(base / "shapo" / "jax"))

@@ -41,7 +41,8 @@ def blocks(runs: Sequence[Run]) -> list[Block]:
     radius = chosen_radius(runs)
     if radius is None:
         return found[:1]
-    return [*found, *_ablations(radius, runs), *_bases(radius), _falls(radius)]
+    # Whether there is an effect anywhere comes before what it is made of.
+    return [*found, _falls(radius), *_bases(radius), *_ablations(radius, runs)]
 
 
 def flagship(seeds: range) -> Block:
@@ -89,17 +90,6 @@ def _ablations(radius: float, runs: Sequence[Run]) -> list[Block]:
             ],
         ),
         Block(
-            "parts",
-            pair | actor | critics | decay,
-            OTHER_SEEDS,
-            [
-                *_above(actor, [PLAIN], ACTOR),
-                *_above([*critics, *decay], [PLAIN]),
-                *_above([ours], [*actor, *critics], TOGETHER),
-                *_above([ours], decay),
-            ],
-        ),
-        Block(
             "metric",
             {PLAIN: _pid()}
             | {_shapo(r): _pid(r) for r in RADII}
@@ -108,6 +98,17 @@ def _ablations(radius: float, runs: Sequence[Run]) -> list[Block]:
             [
                 *_above(balls.values(), [PLAIN]),
                 *(Contrast(ours, ball, RETURN, FISHER) for ours, ball in balls.items()),
+            ],
+        ),
+        Block(
+            "parts",
+            pair | actor | critics | decay,
+            OTHER_SEEDS,
+            [
+                *_above(actor, [PLAIN], ACTOR),
+                *_above([*critics, *decay], [PLAIN]),
+                *_above([ours], [*actor, *critics], TOGETHER),
+                *_above([ours], decay),
             ],
         ),
         Block(
