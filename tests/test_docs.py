@@ -96,6 +96,7 @@ def lay_out(page: Path, folder: Path) -> None:
             (folder / block.title).write_text(block.text)
 
 
+@pytest.mark.xdist_group("docs")  # one process compiles what several pages train
 @pytest.mark.parametrize("page", pages_with(with_python))
 def test_python_blocks_run(page, workplace, short_trainings):
     lay_out(page, workplace)
