@@ -132,6 +132,25 @@ def test_a_narrow_terminal_shows_which_run_it_is(tmp_path):
     assert "return" in shown[0] and shown[0].endswith("30,668 steps/s")
 
 
+def test_the_first_iteration_compiles_and_foretells_nothing(tmp_path):
+    told = []
+
+    class Told:
+        begun = advanced = ended = lambda *_, **__: None
+
+        def show(self, counts, seconds_left):
+            told.append(seconds_left)
+
+    class Slowly(Paper):
+        def events(self, seconds):
+            return self.script[self.running[0]].popleft()
+
+    job = Job(TINY, tmp_path / "a", 0)
+    first, second = Advanced("a", row(0, speed=1.0)), Advanced("a", row(1, speed=50.0))
+    Sweep([job], Slowly({"a": [[Begun("a"), first], [second], [Ended("a", None)]]}), Told()).work()
+    assert told == [None, 4.0, 0.0], "two iterations of 100 steps are left after the second"
+
+
 def test_time_left_counts_each_environment_at_its_own_speed(tmp_path):
     fast, slow, unseen = (
         Job(TINY.replace(env=env), tmp_path / env, 0) for env in ("fast", "slow", "unseen")

@@ -40,6 +40,7 @@ class PlainLines:
         self._among = among
         self._out = out
         self._last = -SECONDS_BETWEEN_LINES
+        self._compiled = False
 
     def __enter__(self) -> "PlainLines":
         return self
@@ -48,15 +49,18 @@ class PlainLines:
         pass
 
     def __call__(self, row: Mapping[str, float]) -> None:
-        """Print one iteration, unless the last line is too recent."""
-        now = time.monotonic()
+        """Print one iteration, unless the last line is too recent. The first compiles, so it foretells nothing."""
+        now, foretells = time.monotonic(), self._compiled
+        self._compiled = True
         if now - self._last < SECONDS_BETWEEN_LINES and row["iteration"] + 1 < self._iterations:
             return
         self._last = now
         pairs = [f"{name}={row[name]:.8g}" for name in _LINE if name in row]
-        pairs.append(f"seconds_left={time_left(row, self._iterations):.0f}")
         if among := self._among:
             pairs[:0] = [f"run={among.number}/{among.count}", f"name={among.name}"]
+        if foretells:
+            pairs.append(f"seconds_left={time_left(row, self._iterations):.0f}")
+        if foretells and among:
             pairs.append(f"seconds_left_in_all={among.seconds_left(row):.0f}")
         print(*pairs, file=self._out, flush=True)
 

@@ -97,6 +97,8 @@ class Sweep:
         self._started: set[str] = set()
         self._running: set[str] = set()
         """Those of the started that have got their place."""
+        self._compiling: set[str] = set()
+        """Those of the running whose first iteration is not done: it tells nothing of the pace of the others."""
         self._mishaps: Counter[tuple[str, str]] = Counter()
         """By run and kind of failure."""
         self._failed: dict[str, Failure] = {}
@@ -126,11 +128,14 @@ class Sweep:
     def _begin(self, name: str) -> None:
         if name not in self._running:
             self._running.add(name)
+            self._compiling.add(name)
             self._screen.begun(self._jobs[name])
 
     def _advance(self, name: str, row: Row) -> None:
         job = self._jobs[name] = self._jobs[name]._replace(done=int(row["iteration"]) + 1)
-        self._pace.note(job, row)
+        if name not in self._compiling:
+            self._pace.note(job, row)
+        self._compiling.discard(name)
         self._screen.advanced(job, row)
 
     def _end(self, name: str, failure: Failure | None) -> None:
