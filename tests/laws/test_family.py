@@ -84,10 +84,11 @@ def test_p3o_climbs_reward_and_pays_for_cost_above_the_limit_only():
     """Its gradient against SciPy's differences of the loss written in NumPy."""
     _, rows, moved, stacked = batches()
     costs = np.random.default_rng(2).normal(LIMIT, 4.0, PROBLEMS)
-    found = slopes(Penalised((LIMIT,), weight=3.0, clip=0.1), *stacked, at_costs(costs))
+    rule = Penalised((LIMIT,), weight=3.0, clip=0.1, believed=0.5)
+    found = slopes(rule, *stacked, at_costs(costs))
     active = 0
     for each, part, params, cost in zip(found, rows, moved, costs, strict=True):
-        part, excess = data(part), (cost - LIMIT) / LENGTH
+        part, excess = data(part), (cost - LIMIT) / LENGTH / 0.5
 
         def value(theta, part=part, excess=excess):
             ratio = NET.ratio(theta, part)

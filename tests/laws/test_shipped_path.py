@@ -19,6 +19,7 @@ from shapo.algorithms.cpo_as_released import released_mixture
 from shapo.experiment import names
 from shapo.rules.constrained import Products, honest_mixture
 from shapo.rules.doubt import Kept
+from shapo.rules.losses import Penalised
 from shapo.rules.surrogates import Samples
 
 NET = oracle.Mlp(OBS, *HIDDEN, ACT)
@@ -166,9 +167,9 @@ def losses(name, update):
             temperature, region = EXPERIMENT.focops_temperature, EXPERIMENT.ppo_stop_kl
             return oracle.first_order(NET, update.start, temperature, region)
         case "p3o":
-            excess = (COST - EXPERIMENT.cost_limit[0]) / float(progress().episode_length)
-            weight = EXPERIMENT.p3o_weight
-            return oracle.penalised(NET, EXPERIMENT.ppo_clip, weight, excess)
+            length = float(progress().episode_length) * Penalised.believed
+            excess = (COST - EXPERIMENT.cost_limit[0]) / length
+            return oracle.penalised(NET, EXPERIMENT.ppo_clip, EXPERIMENT.p3o_weight, excess)
     return oracle.clipped(NET, EXPERIMENT.ppo_clip)
 
 

@@ -86,26 +86,31 @@ class Anchored:
 class Penalised:
     """P3O: PPO's loss plus what the policy's cost is expected to exceed its limit by, at a price of `weight`.
 
-        L + weight · Σ_c max(0, E[max(ratio · A_c, clip(ratio, 1 ± clip) · A_c)] + (J_c − limit) / (episode length))
+        L + weight · Σ_c max(0, E[max(ratio · A_c, clip(ratio, 1 ± clip) · A_c)] + (J_c − limit) / (T · believed))
 
     The penalty is exact: where `weight` is above the constraint's multiplier, the minimum is the constrained one. As in
-    `Cpo` the excess is per step, because A_c is; and as A_c has mean 0 in the batch, what a minibatch differs from that
-    is noise and left out, or the penalty would set in by lot.
+    `Cpo` the excess is per step of an episode's T, because A_c is; and as A_c has mean 0 in the batch, what a minibatch
+    differs from that is noise and left out, or the penalty would set in by lot.
     """
 
     cost_limit: tuple[float, ...]
     weight: float | Schedule = 20.0
     clip: float | Schedule = 0.2
+    believed: float = 0.1
+    """How much of what a policy promises of its own batch's cost is expected of the next batch, too: the rest is noise
+    that it has learned by heart. 1 takes it at its word, as published; then the promise is soon made, the penalty ends,
+    and the cost stays where it was."""
 
     def __post_init__(self):
         check_number(self.weight, "Penalised(weight={})")
+        check_number(self.believed, "Penalised(believed={})", positive=True)
         check_number(self.clip, "Penalised(clip={})", positive=True)
 
     def __call__(self, part: Samples, advantage: Array, start: Policy, progress: Progress) -> Loss:
         clip = now(self.clip, progress)
         reward_loss, cost = clipped_surrogate(part, advantage, clip), part.cost_advantage
         excess = jnp.asarray(progress.episode_cost) - jnp.array(self.cost_limit)
-        per_step = excess / progress.episode_length
+        per_step = excess / (progress.episode_length * self.believed)
 
         def loss(policy: Policy) -> Array:
             r = ratio(policy, part)[:, None]
