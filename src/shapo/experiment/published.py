@@ -34,9 +34,7 @@ def published(env: str, algo: str, gradient: str) -> dict[str, Any]:
     if algo in BOUNDED:
         found |= {"multiplier_rate": 0.01, "ppo_epochs": 10}
     if algo == "cup":
-        found["multiplier_rate"] = (
-            0.001  # ours: its price is 6 ν, and 0.01 throws ν from end to end
-        )
+        found["multiplier_rate"] = 0.001  # not published: 0.01 throws its ν from end to end
     if algo == "ipo":
         found["multiplier_max"] = 10.0
     if algo in SAUTE and _tuned_apart(IDS.get(env)):
