@@ -11,6 +11,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 HERE = Path(__file__).parent
 sys.path[:0] = map(str, (HERE, *(path for path in HERE.iterdir() if path.is_dir())))
+# A hundred processes import the same sources: whoever wants no bytecode written would have each compile them anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # The tests compile a hundred small programs and run each for a blink: optimising them would take longer than it saves.
 # The last two halve the time once more. What is shipped is compiled by tests that clear these flags.
 QUICK = (

@@ -15,8 +15,9 @@ CONSTRAINED = [
     "cup",
 ]  # fmt: skip
 UNCONSTRAINED = ["trpo", "ppo", "npg"]
-AT_EVERY_PUSH = {("trpo-pid", "shapo"), ("cpo", "shapo"), ("ppo-lagrangian", "plain")}
-"""Each kind of step once; laws and oracles know all algorithms, and the slow tests train them."""
+AT_EVERY_PUSH = {("trpo-pid", "shapo"), ("ppo-lagrangian", "plain")}
+"""A step in a trust region and one of minibatches; laws and oracles know all algorithms, and the slow tests train
+them."""
 
 
 def every_case(algos):

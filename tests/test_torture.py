@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 EVERY_CALL = """
 import sys
@@ -35,6 +37,7 @@ def python(*words):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_random_trials():
     said = python(BENCHMARKS / "torture.py", "--trials", 20, "--seed", 1, "--without-training")
     assert said.splitlines()[-1].split() == ["together", "20", "0"]

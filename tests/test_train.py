@@ -30,7 +30,7 @@ from shapo.words import BadInput
 
 TINY = Experiment(
     env="Toy", gradient="shapo", critic_gradient="sam", cost_limit=(1.0,), steps=600, num_envs=4, steps_per_env=50,
-    workers=2, hidden=(8, 8), critic_epochs=2, critic_minibatch=50, seed=5,
+    workers=1, hidden=(8, 8), critic_epochs=2, critic_minibatch=50, seed=5,
 )  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def table_without_time(path):
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained") / "run"
-    return train(TINY, folder, env=Toy)
+    return train(TINY.replace(workers=2), folder, env=Toy)
 
 
 def test_equals_a_plain_loop(trained):
@@ -80,20 +80,14 @@ def test_equals_a_plain_loop(trained):
     assert shapo.load(trained.folder).act(obs).shape == (10, 2)
 
 
-def test_the_same_experiment_twice_gives_the_same_files(trained, tmp_path):
+def test_the_same_experiment_gives_the_same_files_whoever_works(trained, tmp_path):
+    """Once by two workers, once by one."""
     again = train(TINY, tmp_path / "again", env=Toy)
     for name in ("progress.csv", "episodes.csv"):
         assert table_without_time(again.folder / name) == table_without_time(trained.folder / name)
     assert (again.folder / "policy.safetensors").read_bytes() == (
         trained.folder / "policy.safetensors"
     ).read_bytes()
-
-
-def test_the_number_of_workers_does_not_matter(trained, tmp_path):
-    alone = train(TINY.replace(workers=1), tmp_path / "alone", env=Toy)
-    assert table_without_time(alone.folder / "progress.csv") == table_without_time(
-        trained.folder / "progress.csv"
-    )
 
 
 def test_another_seed_gives_another_run(trained, tmp_path):
@@ -190,7 +184,7 @@ class TestSaute:
 class TestWhatIsRecorded:
     """The config says what was really used, whatever the experiment was called."""
 
-    tiny = TINY.replace(env="SafetyPointGoal1-v0", steps=200, workers=1)
+    tiny = TINY.replace(env="SafetyPointGoal1-v0", steps=200)
 
     def test_an_environment_that_can_be_imported_has_its_name(self, tmp_path):
         run = train(self.tiny, tmp_path / "run", env=partial(Toy, horizon=20))

@@ -29,18 +29,8 @@ def write_run(
     (folder / "config.json").write_text(json.dumps(config))
     count = experiment.iterations if iterations is None else iterations
     rows = _progress(experiment, count, skill, rng)
-    _write_csv(folder / "progress.csv", rows, zip(*rows.values(), strict=True))
-    _write_csv(
-        folder / "episodes.csv",
-        ["iteration", "steps", "env", "return", "cost", "length", "terminated"],
-        (
-            (i, steps, env, round(rng.normal(reward, 2), 3), rng.poisson(cost), 1000, int(env == 0))
-            for i, (steps, reward, cost) in enumerate(
-                zip(rows["steps"], rows["reward/episode"], rows["cost/episode"], strict=True)
-            )
-            for env in range(4)
-        ),
-    )
+    _write_csv(folder / "progress.csv", rows)
+    _write_csv(folder / "episodes.csv", _episodes(rows, rng))
     return folder
 
 
@@ -80,8 +70,22 @@ def _progress(experiment: Experiment, count: int, skill: float, rng) -> dict[str
     }
 
 
-def _write_csv(path: Path, header, rows) -> None:
+def _episodes(rows: dict[str, np.ndarray], rng, each: int = 4) -> dict[str, np.ndarray]:
+    """So many of every iteration, around its means."""
+    iteration, env = (x.ravel() for x in np.indices((len(rows["iteration"]), each)))
+    return {
+        "iteration": iteration,
+        "steps": rows["steps"][iteration],
+        "env": env,
+        "return": rng.normal(rows["reward/episode"][iteration], 2).round(3),
+        "cost": rng.poisson(rows["cost/episode"][iteration]),
+        "length": np.full(len(env), 1000),
+        "terminated": np.where(env == 0, 1, 0),
+    }
+
+
+def _write_csv(path: Path, columns: dict[str, np.ndarray]) -> None:
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+        writer.writerow(columns)
+        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))

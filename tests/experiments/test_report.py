@@ -249,6 +249,7 @@ def test_of_one_pair_nothing_is_likely(browser, tmp_path):
     assert [cell.text for cell in cells[-2:]] == ["–", "–"]
 
 
+@pytest.mark.slow
 def test_two_hundred_runs_fit_on_a_page(browser, tmp_path):
     for seed in range(100):
         for gradient in ("plain", "shapo"):

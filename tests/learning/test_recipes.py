@@ -6,13 +6,16 @@ import pytest
 from own_rules import LookAhead
 
 from shapo.algorithms import trpo
+from shapo.cli.commands.algos import COMPOSITIONS
 from shapo.envs.saute import Budget
 from shapo.envs.simmer import SimmeringBudget
 from shapo.experiment import Algo, Experiment, GradientRule, names
 from shapo.experiment.choices import Kind, kinds
 from shapo.experiment.extensions import IN_ALGO, Recorded
 from shapo.learning import recipes
+from shapo.rules.corrections import Corrected
 from shapo.rules.gradients import Shapo
+from shapo.rules.steps import LineSearch
 
 
 def another(value, kind: Kind):
@@ -59,6 +62,27 @@ def test_only_saute_and_simmer_want_an_environment_of_its_own_and_a_budget_for_e
             "simmer": SimmeringBudget(limits, 0.9999, -0.2, 0.1, 0.05, 0.005),
         }
         assert wanted == expected.get(algo)
+
+
+def called(rule):
+    """A rule's name, with those that it is made of in brackets; what serves every step is not told."""
+    parts = [
+        getattr(rule, name, None)
+        for name in ("lagrangian", "multiplier", "climb", "correct", "loss", "search")
+    ]
+    told = [called(part) for part in parts if part is not None and part != LineSearch()]
+    if isinstance(rule, Corrected):
+        told.remove(called(rule.multiplier))
+    return f"{type(rule).__name__}({', '.join(told)})" if told else type(rule).__name__
+
+
+@pytest.mark.parametrize(
+    "algo", [name for name in Algo.__args__ if "cpo" not in name or name in ("pcpo", "rcpo")]
+)
+def test_an_algorithm_is_made_of_what_shapo_algos_says(algo):
+    built = recipes.algorithm(Experiment(algo=algo), 2)
+    parts = built.objective, built.step, *([built.environment] if built.environment else [])
+    assert tuple(map(called, parts)) == COMPOSITIONS[algo]
 
 
 class TestYourOwn:

@@ -252,7 +252,7 @@ def test_killed_before_the_first_checkpoint(whole, tmp_path):
 
 
 def test_another_number_of_workers_may_go_on(whole, stopped, tmp_path):
-    resumed(stopped, tmp_path / "run", workers=1)()
+    resumed(stopped, tmp_path / "run", workers=2)()
     same_files(tmp_path / "run", whole)
 
 

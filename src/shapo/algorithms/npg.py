@@ -9,7 +9,7 @@ from shapo.algorithms.search import PolicySearch
 from shapo.rules.gradients import Gradient, Plain
 from shapo.rules.objectives import RewardOnly
 from shapo.rules.schedules import Schedule
-from shapo.rules.steps import FisherSolver, NaturalGradient
+from shapo.rules.steps import FisherSolver, TrustRegion, Unsearched
 
 
 def npg(
@@ -19,4 +19,4 @@ def npg(
     solver: FisherSolver = FisherSolver(),
 ) -> PolicySearch:
     """The natural policy gradient; `radius` is in nats of KL, summed over action dimensions."""
-    return PolicySearch(RewardOnly(), NaturalGradient(radius, gradient, solver))
+    return PolicySearch(RewardOnly(), TrustRegion(radius, gradient, solver, Unsearched()))

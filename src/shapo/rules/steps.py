@@ -98,18 +98,42 @@ class Tried(NamedTuple):
 
 
 @dataclass(frozen=True)
+class LineSearch:
+    """Shorten the step by 0.8 until L(θ') ≤ L(θ) and KL(π‖π') ≤ radius; if it never is, θ stays."""
+
+    trials: int = 15
+
+    def accepts(self, found: Tried, value: Array, radius: Array | float) -> Array:
+        """Whether a step may end there that began at a loss of `value`."""
+        return (found.loss <= value) & (found.kl <= radius)
+
+
+@dataclass(frozen=True)
+class Unsearched:
+    """No second look: the KL that a step really causes may be a little more, and the loss may rise.
+
+    But a step that is not finite is not taken.
+    """
+
+    trials: ClassVar[int] = 1
+
+    def accepts(self, found: Tried, value: Array, radius: Array | float) -> Array:
+        """Whether it is anywhere at all."""
+        return jnp.isfinite(found.kl)
+
+
+@dataclass(frozen=True)
 class TrustRegion:
     """TRPO: the steepest step within KL `radius`, shortened until the unperturbed loss does not rise.
 
-    θ ← θ − κ·U_F(g̃, radius), κ = 1, 0.8, 0.8², …: the first for which L(θ') ≤ L(θ) and KL(π‖π') ≤ radius.
-    If none is, θ stays, and `policy/fraction` is 0.
+    θ ← θ − κ·U_F(g̃, radius), with κ by `search`; `policy/fraction` is κ, and 0 where θ stays.
     """
 
     radius: float | Schedule
     """δ_up, in nats of KL summed over action dimensions; a number or a function of progress."""
     gradient: Gradient = field(default_factory=Plain)
     solver: FisherSolver = field(default_factory=FisherSolver)
-    trials: int = 15
+    search: LineSearch | Unsearched = LineSearch()
 
     def __post_init__(self):
         check_number(self.radius, "TrustRegion(radius={})", positive=True)
@@ -128,80 +152,27 @@ class TrustRegion:
         key: Array,
     ) -> tuple[Policy, tuple[()], Metrics]:
         """One natural-gradient step."""
-        radius = now(self.radius, progress)
-        accept = lambda found, value: (found.loss <= value) & (found.kl <= radius)
-        moved, metrics = _descend(self, radius, params, samples, advantage, progress, accept)
-        return moved, state, metrics
-
-
-@dataclass(frozen=True)
-class NaturalGradient:
-    """The steepest step within KL `radius`, as the Fisher matrix measures it, without a second look.
-
-    θ ← θ − U_F(g̃, radius). The KL that it really causes may be a little more, and the loss may rise; but a step that is
-    not finite is not taken.
-    """
-
-    radius: float | Schedule
-    """In nats of KL summed over action dimensions; a number or a function of progress."""
-    gradient: Gradient = field(default_factory=Plain)
-    solver: FisherSolver = field(default_factory=FisherSolver)
-    trials: ClassVar[int] = 1
-
-    def __post_init__(self):
-        check_number(self.radius, "NaturalGradient(radius={})", positive=True)
-
-    def init(self, params: Policy) -> tuple[()]:
-        """Nothing to remember."""
-        return ()
-
-    def update(
-        self,
-        params: Policy,
-        state: tuple[()],
-        samples: Samples,
-        advantage: Array,
-        progress: Progress,
-        key: Array,
-    ) -> tuple[Policy, tuple[()], Metrics]:
-        """One natural-gradient step."""
-        radius = now(self.radius, progress)
-        accept = lambda found, value: jnp.isfinite(found.kl)
-        moved, metrics = _descend(self, radius, params, samples, advantage, progress, accept)
-        return moved, state, metrics
-
-
-def _descend(
-    step: TrustRegion | NaturalGradient,
-    radius: Array | float,
-    params: Policy,
-    samples: Samples,
-    advantage: Array,
-    progress: Progress,
-    accept: Callable[[Tried, Array], Array],
-) -> tuple[Policy, Metrics]:
-    """The steepest step within `radius`, shortened until it is accepted, given the loss where it began."""
-    behaviour, loss = policy_behaviour(samples.obs), surrogate(samples, advantage)
-    metric = step.solver.metric(samples, params)
-    slope = step.gradient(loss, params, metric, behaviour, progress)
-    descent = steepest(slope.grads, metric, radius, guess=slope.natural)
-    here = behaviour.outputs(params)
-    moved = backtrack(
-        params,
-        scale(-1.0, descent.move),
-        evaluate=lambda p: Tried(loss(p), behaviour.divergence(here, behaviour.outputs(p))),
-        accept=lambda found: accept(found, slope.value),
-        trials=step.trials,
-    )
-    accepted = moved.fraction > 0
-    metrics = {
-        "policy/kl": jnp.where(accepted, moved.found.kl, 0.0),
-        "policy/improvement": jnp.where(accepted, slope.value - moved.found.loss, 0.0),
-        "policy/fraction": moved.fraction,
-        "policy/residual": descent.residual,
-        "policy/cg_iterations": descent.iterations,
-    }
-    return moved.params, metrics | named("gradient", slope.metrics)
+        radius, behaviour = now(self.radius, progress), policy_behaviour(samples.obs)
+        loss, metric = surrogate(samples, advantage), self.solver.metric(samples, params)
+        slope = self.gradient(loss, params, metric, behaviour, progress)
+        descent = steepest(slope.grads, metric, radius, guess=slope.natural)
+        here = behaviour.outputs(params)
+        moved = backtrack(
+            params,
+            scale(-1.0, descent.move),
+            evaluate=lambda p: Tried(loss(p), behaviour.divergence(here, behaviour.outputs(p))),
+            accept=lambda found: self.search.accepts(found, slope.value, radius),
+            trials=self.search.trials,
+        )
+        accepted = moved.fraction > 0
+        metrics = {
+            "policy/kl": jnp.where(accepted, moved.found.kl, 0.0),
+            "policy/improvement": jnp.where(accepted, slope.value - moved.found.loss, 0.0),
+            "policy/fraction": moved.fraction,
+            "policy/residual": descent.residual,
+            "policy/cg_iterations": descent.iterations,
+        }
+        return moved.params, state, metrics | named("gradient", slope.metrics)
 
 
 def named(prefix: str, metrics: Metrics) -> Metrics:
