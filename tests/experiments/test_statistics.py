@@ -35,6 +35,41 @@ def test_paired_difference_equals_scipy(confidence):
     np.testing.assert_allclose(ours, [np.mean(treated - baseline), *theirs])
 
 
+def test_weighted_means_are_welchs_test_and_students():
+    rng = np.random.default_rng(2)
+    ours, theirs = rng.normal(1, 3, size=5), rng.normal(size=8)
+    for samples, expected in (
+        (statistics.apart(ours, theirs), scipy.stats.ttest_ind(ours, theirs, equal_var=False)),
+        (statistics.in_pairs(ours, theirs[:5]), scipy.stats.ttest_rel(ours, theirs[:5])),
+        ([(1.0, ours)], scipy.stats.ttest_1samp(ours, 0)),
+    ):
+        interval, p = statistics.weighted_means(samples)
+        np.testing.assert_allclose(interval[1:], expected.confidence_interval())
+        assert p == pytest.approx(expected.pvalue)
+
+
+def test_of_means_that_are_equal_one_in_twenty_seems_to_differ():
+    """Of five runs each; were they paired wherever they happen to run alike, one in fifteen would."""
+    rng, levels = np.random.default_rng(0), []
+    for samples in (2, 8):
+        spreads = 1 + np.arange(samples)
+        found = [
+            statistics.weighted_means(
+                [((-1) ** i, spread * rng.standard_normal(5)) for i, spread in enumerate(spreads)]
+            )
+            for _ in range(4000)
+        ]
+        levels.append(np.mean([p < 0.05 for _, p in found]))
+        covered = np.mean([interval.low < 0 < interval.high for interval, _ in found])
+        assert covered == pytest.approx(1 - levels[-1])
+    assert all(0.035 < level < 0.055 for level in levels), levels
+
+
+def test_what_never_varies_is_certain():
+    assert statistics.weighted_means([(1.0, [2.0, 2.0])]) == ((2.0, 2.0, 2.0), 0.0)
+    assert statistics.weighted_means([(1.0, [0.0, 0.0])]) == ((0.0, 0.0, 0.0), 1.0)
+
+
 def test_one_pair_says_nothing():
     assert statistics.paired_difference([3.0], [1.0]) == (2.0, -np.inf, np.inf)
 

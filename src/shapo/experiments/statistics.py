@@ -1,11 +1,12 @@
 """Statistics of a handful of runs: how sure are we, who is better, and what is beaten in both return and cost."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from shapo.words import BadInput
 
@@ -30,22 +31,47 @@ def probability_of_improvement(treated: ArrayLike, baseline: ArrayLike) -> float
     return float(np.mean((lead > 0) + 0.5 * (lead == 0)))
 
 
+Samples = Sequence[tuple[float, ArrayLike]]
+"""Weights, and the numbers whose mean each of them is for."""
+
+
+def apart(treated: ArrayLike, baseline: ArrayLike) -> Samples:
+    """For `weighted_means`: what treatment does to a mean, between runs that have nothing in common (Welch's test)."""
+    return [(1.0, treated), (-1.0, baseline)]
+
+
+def in_pairs(treated: ArrayLike, baseline: ArrayLike) -> Samples:
+    """The same between runs of the same task and seed, pair by pair (Student's test)."""
+    return [(1.0, _scores("treated", treated) - _scores("baseline", baseline))]
+
+
+def weighted_means(samples: Samples, confidence: float = 0.95) -> tuple[Interval, float]:
+    """Σ weight · mean with Student's interval, and the p value that it is not 0.
+
+    Each sample has a spread of its own; the degrees of freedom are Welch's and Satterthwaite's. Student's rather than
+    the bootstrap's interval, which is far too narrow for five runs. A sample of one says nothing: (-inf, inf).
+    """
+    weights = np.array([weight for weight, _ in samples])
+    numbers = [_scores("samples", values) for _, values in samples]
+    middle = float(sum(weights * [values.mean() for values in numbers]))
+    if any(values.size == 1 for values in numbers):
+        return Interval(middle, -math.inf, math.inf), 1.0
+    variances = np.square(weights * [standard_error(values) for values in numbers])
+    variance, degrees = variances.sum(), np.array([values.size - 1 for values in numbers])
+    if variance == 0:
+        return Interval(middle, middle, middle), float(middle == 0)
+    freedom = variance**2 / (variances**2 / degrees).sum()
+    # What scipy.stats.t computes; to import that takes five times as long.
+    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * math.sqrt(variance)
+    p = 2 * float(stdtr(freedom, -abs(middle) / math.sqrt(variance)))
+    return Interval(middle, middle - reach, middle + reach), p
+
+
 def paired_difference(
     treated: ArrayLike, baseline: ArrayLike, confidence: float = 0.95
 ) -> Interval:
-    """Mean of `treated - baseline`, pair by pair (same task, same seed), with Student's interval.
-
-    Student's rather than the bootstrap's, which is far too narrow for five pairs. One pair says
-    nothing: (-inf, inf).
-    """
-    difference = _scores("treated", treated) - _scores("baseline", baseline)
-    if difference.size == 1:
-        return Interval(float(difference[0]), float("-inf"), float("inf"))
-    # What scipy.stats.t.ppf computes; to import that takes five times as long.
-    quantile = float(stdtrit(difference.size - 1, (1 + confidence) / 2))
-    reach = quantile * standard_error(difference)
-    middle = float(difference.mean())
-    return Interval(middle, middle - reach, middle + reach)
+    """Mean of `treated - baseline`, pair by pair (same task, same seed), with Student's interval."""
+    return weighted_means(in_pairs(treated, baseline), confidence)[0]
 
 
 def pareto_front(returns: ArrayLike, costs: ArrayLike) -> NDArray[np.intp]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from shapo.experiment import Experiment
+from shapo.experiments.statistics import in_pairs
 from shapo.experiments.study.questions import (
     ACTOR,
     CARRIES,
@@ -42,7 +43,8 @@ def blocks(runs: Sequence[Run]) -> list[Block]:
     if radius is None:
         return found[:1]
     # Whether there is an effect anywhere comes before what it is made of.
-    return [*found, _falls(radius), *_bases(radius), *_ablations(radius, runs)]
+    falls, *more_falls = (_falls(algo, radius) for algo in ("trpo-pid", "crpo", "cpo"))
+    return [*found, falls, _bases(radius), *more_falls, *_ablations(radius, runs)]
 
 
 def flagship(seeds: range) -> Block:
@@ -126,36 +128,30 @@ def _above(
     return [Contrast(arm, other, RETURN, claim) for other in others for arm in arms]
 
 
-def _bases(radius: float) -> list[Block]:
-    return [
-        Block(
-            f"base {algo}",
-            {
-                PLAIN: Experiment(algo=algo),
-                _shapo(radius): Experiment(algo=algo, gradient="shapo", pessimism=radius),
-            },
-            FIRST_SEEDS,
-            [Contrast(_shapo(radius), PLAIN, RETURN, CARRIES)],
-        )
-        for algo in ("crpo", "cpo", "saute", "trpo-lagrangian")
-    ]
+def _bases(radius: float) -> Block:
+    """One question of four algorithms: each alone has too few seeds for an answer."""
+    algos = ("crpo", "cpo", "saute", "trpo-lagrangian")
+    contrast = Contrast(_shapo(radius), PLAIN, RETURN, CARRIES, algos)
+    return Block("bases", _arms(algos, [radius]), FIRST_SEEDS, [contrast])
 
 
-def _falls(radius: float) -> Block:
+def _falls(algo: str, radius: float) -> Block:
+    """Runs of one seed fall alike on Walker2d, with SHAPO or without: they are compared in pairs."""
     radii = sorted({1e-4, radius})
-    algos = ("trpo-pid", "crpo", "cpo")
-    walker = lambda algo, **choices: Experiment("Walker2d-v4", algo, **choices)
-    arms = {f"{algo} {PLAIN}": walker(algo) for algo in algos} | {
-        f"{algo} {_shapo(r)}": walker(algo, gradient="shapo", pessimism=r)
-        for algo in algos
-        for r in radii
-    }
-    contrasts = [
-        Contrast(f"{algo} {_shapo(r)}", f"{algo} {PLAIN}", FALLS, FALLS_LESS)
-        for algo in algos
-        for r in radii
-    ]
-    return Block("falls", arms, FIRST_SEEDS, contrasts)
+    contrasts = [Contrast(_shapo(r), PLAIN, FALLS, FALLS_LESS, (algo,)) for r in radii]
+    arms = _arms((algo,), radii, env="Walker2d-v4")
+    return Block(f"falls {algo}", arms, FIRST_SEEDS, contrasts, in_pairs)
+
+
+def _arms(algos: Sequence[str], radii: Sequence[float], **choices) -> dict[str, Experiment]:
+    """Of each algorithm without SHAPO and with each radius."""
+    arms = {}
+    for algo in algos:
+        arms[f"{algo} {PLAIN}"] = Experiment(algo=algo, **choices)
+        for radius in radii:
+            shapo = Experiment(algo=algo, gradient="shapo", pessimism=radius, **choices)
+            arms[f"{algo} {_shapo(radius)}"] = shapo
+    return arms
 
 
 def _pid(radius: float | None = None, **choices) -> Experiment:

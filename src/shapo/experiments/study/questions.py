@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from numpy.typing import NDArray
+
 from shapo.experiment import Experiment
 from shapo.experiments import quantities
 from shapo.experiments.counting import counted
 from shapo.experiments.quantities import Quantity
+from shapo.experiments.statistics import Samples, apart
 from shapo.runs.folder import Run
 
 
@@ -62,6 +65,19 @@ class Contrast(NamedTuple):
     criterion: Criterion
     claim: Claim | None = None
     """What of the paper it tests; nothing if it is there to be compared with."""
+    among: tuple[str, ...] = ()
+    """Kinds of run that have both arms, which are then called after them, too; the mean of the differences counts."""
+
+    @property
+    def arms(self) -> list[tuple[str, str]]:
+        """Ours and theirs, by the names that the block's arms have."""
+        kinds = [f"{kind} " for kind in self.among] or [""]
+        return [(f"{kind}{self.ours}", f"{kind}{self.theirs}") for kind in kinds]
+
+    @property
+    def title(self) -> str:
+        """What is compared with the other."""
+        return f"{', '.join(self.among)}: {self.ours}" if self.among else self.ours
 
 
 @dataclass(frozen=True)
@@ -72,6 +88,8 @@ class Block:
     arms: Mapping[str, Experiment]
     seeds: range
     contrasts: Sequence[Contrast]
+    comparison: Callable[[NDArray, NDArray], Samples] = apart
+    """Whether the runs of one seed have something in common: decided before they are run, not by looking at them."""
 
     def experiments(self, finished: Sequence[Run] = ()) -> list[Experiment]:
         """Every run of the block that is not there yet, seed by seed: whatever is there early is a fair sample."""

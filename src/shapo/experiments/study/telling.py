@@ -56,10 +56,10 @@ def claims(runs: Sequence[Run]) -> list[Row]:
     for claim in CLAIMS:
         own = [found for found in findings if found.contrast.claim is claim]
         differences = (
-            f"{found.contrast.ours} − {found.contrast.theirs}: {_difference(found)}"
+            f"{found.contrast.title} − {found.contrast.theirs}: {_difference(found)}"
             for found in own
         )
-        seeds = sorted({len(found.ours) for found in own})
+        seeds = sorted({found.seeds for found in own})
         rows.append((
             claim.text, "; ".join(differences) or "–", " to ".join(map(str, seeds)) or "–",
             verdict_on(own) or "not run yet", claim.figure,
@@ -90,10 +90,10 @@ def verdicts(block: Block, runs: Sequence[Run]) -> list[Row]:
     for found in judged(block, runs):
         contrast, form = found.contrast, found.contrast.criterion.form
         rows.append((
-            contrast.ours, contrast.theirs, contrast.criterion.quantity.name,
-            f"{found.ours.mean():{form}}, {found.theirs.mean():{form}}",
+            contrast.title, contrast.theirs, contrast.criterion.quantity.name,
+            ", ".join(f"{mean:{form}}" for mean in found.means),
             _difference(found), "< 0.001" if found.p < 5e-4 else f"{found.p:.3f}",
-            str(len(found.ours)), found.verdict,
+            str(found.seeds), found.verdict,
         ))  # fmt: skip
     return rows
 
