@@ -172,6 +172,7 @@ def test_what_is_not_finite_is_neither_published_nor_written(tmp_path, algo):
     assert np.isfinite(Run.open(folder).policy.actor.weights[0]).all()
 
 
+@pytest.mark.slow  # `test_torture` fills it at every system call of a write
 def test_a_full_disk(never_stopped, tmp_path):
     """44 kB in a mount namespace of its own: full after a few iterations, gone with the process."""
     unshare = shutil.which("unshare")

@@ -14,7 +14,7 @@ from shapo.experiments.sweep.process import RunProcess
 from shapo.rollout import processes
 from shapo.rollout.sharing import anonymous_file
 
-TRAINED = list(TRAPS)[::6]
+TRAINED = list(TRAPS)[::12]
 """To these `compare` is given, too, which trains what it does not find; among the slow tests to all."""
 WATCH = []
 """What `_audit` tells, while somebody wants to know."""

@@ -45,6 +45,17 @@ def test_every_number_in_the_words_is_in_the_tables(study):
     assert [number for number in NUMBER.findall(words) if number not in known] == []
 
 
+def test_every_number_of_the_advice_is_known_from_somewhere():
+    """But for those of its own program, which is run."""
+    known = {each for name in ("study", "validation") for each in NUMBER.findall(page(name))}
+    words = re.sub(r"```.*?```", "", page("practice"), flags=re.DOTALL)
+    assert [number for number in NUMBER.findall(words) if number not in known] == []
+
+
+def page(name):
+    return (DOCS / f"{name}.md").read_text()
+
+
 def test_the_front_page_counts_the_runs_of_its_picture(study, runs):
     (flagship,) = (block for block in telling.begun(runs) if block.name == "flagship")
     finished = sum(len(telling.within(flagship, arm, runs)) for arm in flagship.arms)

@@ -304,6 +304,7 @@ def test_own_modules_travel_and_installed_ones_do_not(tmp_path, monkeypatch):
     assert {"shapo/__init__.py", "shapo/envs/saute.py"} <= package.keys()
 
 
+@pytest.mark.slow
 def test_real_processes_train_and_fail_as_one_would_alone(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "broken_floor.py").write_text(

@@ -45,11 +45,11 @@ def updates(tmp_path_factory):
         with np.load(file) as arrays:
             return dict(arrays)
 
-    return lambda name: found("slow" if name in shipped.OWN_PROGRAM else "quick")
+    return lambda *case: found(shipped.speed_of(*case))
 
 
 def every_case(family):
-    """Of a family of algorithms; those that are programs of their own are slow."""
+    """Of a family of algorithms; those whose programs few share are slow."""
     slow = [pytest.param(*case, marks=pytest.mark.slow) for case in shipped.cases("slow")]
     every = [pytest.param(*case) for case in shipped.cases("quick")] + slow
     return pytest.mark.parametrize(
@@ -61,7 +61,7 @@ class Update:
     """One case: where θ went, what was said of it, and the rows it learned from."""
 
     def __init__(self, updates, name, rule):
-        updates = updates(name)
+        updates = updates(name, rule)
         self.start = updates["theta"].astype(float)
         self.move = updates[f"{name}/{rule}/theta"] - self.start
         prefix = f"{name}/{rule}/"
