@@ -304,6 +304,28 @@ def test_errors_name_environment_seed_and_log(tmp_path):
     )
 
 
+STOPPED_AND_CONTINUED = """
+import os, subprocess, sys
+sys.path[:0] = sys.argv[1:]
+from test_rollout import ACTOR, EXPERIMENT, Blueprint, Rollout
+from toy_env import Slow
+
+with Rollout(Blueprint(EXPERIMENT.replace(workers=1), Slow), os.devnull, patience=1.0) as rollout:
+    rollout.spec, rollout.reset()
+    rollout.begin(0, ACTOR)
+    (worker,) = rollout._workers
+    both = f"{os.getpid()} {worker.process.pid}"
+    subprocess.Popen(["sh", "-c", f"kill -STOP {both}; sleep 2.5; kill -CONT {both}"])
+    print(len(rollout.finish().batch.reward))
+"""
+
+
+def test_time_in_which_everything_was_stopped_does_not_count():
+    command = [sys.executable, "-c", STOPPED_AND_CONTINUED, *sys.path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == "40\n", done.stderr
+
+
 def test_an_environment_that_cannot_be_made_is_named():
     with (
         pytest.raises(RolloutError, match=r"Toy cannot be made: KeyError: 'no such maze'"),

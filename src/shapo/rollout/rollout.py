@@ -39,7 +39,10 @@ from shapo.words import BadInput
 PATIENCE = 300.0
 """Seconds without a single environment step after which a worker counts as stuck."""
 
-
+LOOKS = 4
+"""So often at least is a sign of life missed before patience ends. Where much time has passed between two looks, we
+slept ourselves, and it counts as one: who stops a training as a whole, by Ctrl-Z for one, and lets it go on later, must
+not have its environments called stuck."""
 CLOSING = 10.0
 """Seconds that environments get to close; then they are killed."""
 
@@ -195,18 +198,19 @@ class Rollout:
     def _answers(self, lateness: str = "made no step for", patience: float | None = None) -> list:
         """Each worker's reply, in the workers' order; one that gives no sign of life is late."""
         patience = self._patience if patience is None else patience
+        pause = patience / LOOKS
         replies = {}
         waiting = {worker.pipe: worker for worker in self._workers}
-        last_sign, beats = time.monotonic(), self._beats()
+        silence, looked, beats = 0.0, time.monotonic(), self._beats()
         while waiting:
-            ready = wait(list(waiting), timeout=min(1.0, patience))
+            ready = wait(list(waiting), timeout=min(pause, 1.0))
             for pipe in ready:
                 worker = waiting.pop(pipe)  # type: ignore[arg-type]
                 replies[worker.index] = self._receive(worker)
-            now = self._beats()
-            if ready or now != beats:
-                last_sign, beats = time.monotonic(), now
-            elif time.monotonic() - last_sign > patience:
+            elapsed, now = time.monotonic() - looked, self._beats()
+            silence = 0.0 if ready or now != beats else silence + min(elapsed, pause)
+            looked, beats = looked + elapsed, now
+            if silence >= patience:
                 raise self._error(next(iter(waiting.values())), f"{lateness} {patience:g} s")
         return [replies[worker.index] for worker in self._workers]
 
