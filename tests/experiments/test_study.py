@@ -89,6 +89,26 @@ def test_what_is_published_is_not_trained_again(runs, tmp_path, monkeypatch, cap
     assert "is a file; what is trained goes to the first of --runs" in capsys.readouterr().err
 
 
+def test_a_block_can_be_trained_alone(runs, tmp_path, monkeypatch, capsys):
+    archive = tmp_path / "flagship.runs.gz"
+    write_archive(runs, archive)
+    asked = []
+    monkeypatch.setattr(sweep, "run", lambda experiments, into: asked.append(experiments))
+    places = ["study", "--runs", str(tmp_path / "new"), str(archive)]
+    cli.main([*places, "--run", "--block", "falls cpo", "flagship"])
+    falls, flagships = asked
+    assert {(e.env, e.algo) for e in falls} == {("Walker2d-v4", "cpo")} and len(falls) == 15
+    assert flagships == flagship(range(10)).experiments(runs)
+    for words, complaint in (
+        ([*places, "--block", "bases"], "add --run"),
+        ([*places, "--run", "--block", "fals cpo"], "no 'fals cpo' among"),
+        ([*places[:-1], "--run", "--block", "bases"], "once its first five seeds are there"),
+    ):
+        with pytest.raises(SystemExit):
+            cli.main(words)
+        assert complaint in capsys.readouterr().err
+
+
 def test_more_return_holds_and_less_does_not(runs):
     found = {
         (f.contrast.ours, f.contrast.criterion.quantity.name): f

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shapo.cli.parsing import Parser
-from shapo.words import BadInput
+from shapo.words import BadInput, nearest
 
 if TYPE_CHECKING:
+    from shapo.experiments.study.questions import Block
     from shapo.runs.folder import Run
 
 EXAMPLES = """\
@@ -19,6 +20,8 @@ examples:
       goes on where it stopped.
   shapo study --runs runs/study docs/study --run
       Train what is not published yet, into the first folder.
+  shapo study --runs runs/study docs/study --run --block "falls crpo" "falls cpo"
+      The same of two blocks alone, whatever comes before them: several machines can share the work.
 
 docs/study.md says what is compared, how, and what was decided before the runs.
 """
@@ -37,6 +40,10 @@ def describe(parser: Parser) -> None:
     parser.add_argument(
         "--run", action="store_true", default=False, help="first train what is missing"
     )
+    parser.add_argument(
+        "--block", nargs="+", default=[], metavar="NAME",
+        help="with --run: train these blocks alone, in the order given [all, in the order of worth]",
+    )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> None:
@@ -50,23 +57,41 @@ def run(options: argparse.Namespace) -> None:
                 f"{into} is a file; what is trained goes to the first of --runs, a folder"
             )
         into.mkdir(parents=True, exist_ok=True)
-        _train(into, options.runs)
+        _train(into, options.runs, options.block)
+    elif options.block:
+        raise BadInput("--block says what --run trains; add --run")
     elif not into.exists():
         raise BadInput(f"{into}: no such folder; --run trains the study into it")
     _show(read_runs(*options.runs).runs)
 
 
-def _train(into: Path, places: list[Path]) -> None:
+def _train(into: Path, places: list[Path], names: list[str]) -> None:
     """Block by block: what the first ones find decides what the later ones run."""
     from shapo.experiments import sweep
     from shapo.experiments.study.plan import blocks
     from shapo.runs.reading import read_runs
 
     done = 0
-    while done < len(found := blocks(runs := read_runs(*places).runs)):
+    while done < len(found := _chosen(blocks(runs := read_runs(*places).runs), names)):
         if missing := found[done].experiments(runs):
             sweep.run(missing, into)
         done += 1
+
+
+def _chosen(blocks: "list[Block]", names: list[str]) -> "list[Block]":
+    """Those that are named, or all."""
+    known = {block.name: block for block in blocks}
+    for name in names:
+        if name not in known:
+            waiting = (
+                ""
+                if len(known) > 1
+                else ", and others once its first five seeds are there (docs/study has them)"
+            )
+            raise BadInput(
+                f"--block: no {name!r} among {', '.join(known)}{waiting}{nearest(name, known)}"
+            )
+    return [known[name] for name in names] or blocks
 
 
 def _show(runs: "list[Run]") -> None:
