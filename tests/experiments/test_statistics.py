@@ -65,6 +65,16 @@ def test_of_means_that_are_equal_one_in_twenty_seems_to_differ():
     assert all(0.035 < level < 0.055 for level in levels), levels
 
 
+def test_of_two_arms_that_are_equal_at_most_one_in_twenty_seems_to_differ():
+    rng = np.random.default_rng(0)
+    found = [
+        statistics.weighted_means(statistics.apart(*rng.standard_normal((2, 5))))
+        for _ in range(2000)
+    ]
+    assert np.mean([p < 0.05 for _, p in found]) < 0.05
+    assert np.mean([interval.low < 0 < interval.high for interval, _ in found]) > 0.95
+
+
 def test_what_never_varies_is_certain():
     assert statistics.weighted_means([(1.0, [2.0, 2.0])]) == ((2.0, 2.0, 2.0), 0.0)
     assert statistics.weighted_means([(1.0, [0.0, 0.0])]) == ((0.0, 0.0, 0.0), 1.0)
