@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 # What the tests want beyond Python: a browser for the report, OpenGL without a screen for pictures.
 DEBIAN := chromium chromium-driver libegl1 libegl-mesa0
 
-.PHONY: demo test test-slow lint docs bench clean system
+.PHONY: demo test quick-tests test-slow lint docs bench clean system
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -26,8 +26,11 @@ demo: $(READY) system  ## three agents on PointCircle1, a million steps each: wh
 	-$(BIN)/shapo play runs/demo/SafetyPointCircle1-v0_trpo_plain_s0 \
 	  runs/demo/SafetyPointCircle1-v0_trpo-pid_shapo_s0 --out runs/demo/agents.mp4
 
-test: system  ## style, types, the documentation and the default tests: what must pass before a push
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
+# Side by side: many tests wait for something, and checking types takes what they leave of the second core.
+test: $(DOCS) system  ## style, types, the documentation and the default tests: what must pass before a push
+	$(MAKE) --no-print-directory --jobs=3 lint docs quick-tests
+
+quick-tests: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-slow: $(READY) system  ## everything, including the tests that take minutes
