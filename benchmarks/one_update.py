@@ -18,23 +18,17 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from batches import collected, mean
 from rich.console import Console
 from rich.table import Table
 
 from shapo.learning import compiling
-from shapo.learning.appraisal import appraise
-from shapo.learning.learner import Learner
-from shapo.learning.leaves import unflatten
-from shapo.learning.normalization import frozen
-from shapo.rollout.blueprint import Blueprint
-from shapo.rollout.rollout import Rollout
 from shapo.rules.gradients import Gradient, Plain, Sam, Shapo
 from shapo.rules.networks import Policy
 from shapo.rules.steps import TrustRegion
 from shapo.rules.surrogates import Samples, surrogate
 from shapo.rules.trees import add, dot
 from shapo.runs.folder import Run
-from shapo.runs.resuming import newest_usable
 from shapo.types import Progress
 
 COSTLIEST = 0.99
@@ -57,37 +51,14 @@ class Updated(NamedTuple):
     metrics: dict[str, jax.Array]
 
 
-def collected(run: Run, batches: int) -> tuple[Policy, TrustRegion, list[Seen]]:
-    """The run's policy, its step, and several batches of it."""
-    checkpoint, _ = newest_usable(run)
-    assert checkpoint, f"{run.folder} has no checkpoint"
-    under = lambda prefix: {
-        name.removeprefix(prefix): array
-        for name, array in checkpoint.arrays.items()
-        if name.startswith(prefix)
-    }
-    experiment, found = run.experiment, []
-    with Rollout(Blueprint(experiment, None), Path("workers.log")) as rollout:
-        spec = rollout.spec
-        learner = Learner.build(experiment, spec.observation, spec.actions.size, spec.costs)
-        state = unflatten(learner.init(experiment.seed), under("learner/"))
-        rollout.restore(under("rollout/"))
-        objective = learner.algorithm.objective
-        critics = [critic.params for critic in state.critics]
-        look = jax.jit(
-            lambda batch: appraise(
-                state.policy, critics, batch, frozen(state.statistics), values=learner.values,
-                discount=experiment.discount, gae_decay=experiment.gae,
-            ).samples
-        )  # fmt: skip
-        for each in range(batches):
-            rollout.begin(checkpoint.iteration + 1 + each, learner.actor(state))
-            samples = look(jax.tree.map(jnp.array, rollout.finish().batch))
-            advantage = objective.advantage(
-                state.algorithm.objective, samples.reward_advantage, samples.cost_advantage
-            )
-            found.append(Seen(samples, advantage))
-    return state.policy, learner.algorithm.step, found
+def looked_at(run: Run, batches: int) -> tuple[Policy, TrustRegion, list[Seen]]:
+    """The run's policy, its step, and several batches of it with the advantage that its algorithm climbs."""
+    learner, state, found = collected(run, batches)
+    advantage = lambda samples: learner.algorithm.objective.advantage(
+        state.algorithm.objective, samples.reward_advantage, samples.cost_advantage
+    )
+    seen = [Seen(each.samples, advantage(each.samples)) for each in found]
+    return state.policy, learner.algorithm.step, seen
 
 
 def updater(step: TrustRegion, rule: Gradient, policy: Policy) -> Callable[[Seen], Updated]:
@@ -178,19 +149,13 @@ def judged(policy: Policy, step: TrustRegion, batches: Sequence[Seen]) -> Table:
     return table
 
 
-def mean(values: Sequence[float], form: str) -> str:
-    """± the standard error."""
-    error = np.std(values, ddof=1) / np.sqrt(len(values))
-    return f"{np.mean(values):{form}} ± {error:{form.lstrip('+')}}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path, help="a run's folder, of trpo-pid or trpo-lagrangian")
     parser.add_argument("--batches", type=int, default=8)
     options = parser.parse_args()
     compiling.prepare()
-    Console(width=150).print(judged(*collected(Run.open(options.run), options.batches)))
+    Console(width=150).print(judged(*looked_at(Run.open(options.run), options.batches)))
 
 
 if __name__ == "__main__":

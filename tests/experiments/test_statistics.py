@@ -35,6 +35,22 @@ def test_paired_difference_equals_scipy(confidence):
     np.testing.assert_allclose(ours, [np.mean(treated - baseline), *theirs])
 
 
+@pytest.mark.parametrize("differences", [1, 4])
+def test_what_was_foreseen_is_what_seeds_of_that_spread_give(differences):
+    seeds, spread = 5, 3.5
+    rng = np.random.default_rng(2)
+    side = lambda: spread * scipy.stats.zscore(rng.standard_normal(seeds), ddof=1)
+    samples = [
+        (weight / differences, values)
+        for _ in range(differences)
+        for weight, values in statistics.apart(side(), side())
+    ]
+    interval, _ = statistics.weighted_means(samples)
+    reach = statistics.foreseen_reach(spread, seeds, differences)
+    assert reach == pytest.approx(interval.high - interval.estimate)
+    assert reach == pytest.approx(interval.estimate - interval.low)
+
+
 def test_weighted_means_are_welchs_test_and_students():
     rng = np.random.default_rng(2)
     ours, theirs = rng.normal(1, 3, size=5), rng.normal(size=8)

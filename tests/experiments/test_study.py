@@ -13,7 +13,7 @@ from shapo.experiments.figures.registry import FIGURES
 from shapo.experiments.statistics import in_pairs
 from shapo.experiments.study import telling
 from shapo.experiments.study.plan import FIRST_SEEDS, RADII, blocks, chosen_radius, flagship
-from shapo.experiments.study.questions import CLAIMS, EARNS, RETURN, TOGETHER
+from shapo.experiments.study.questions import ACTOR, CARRIES, CLAIMS, EARNS, RETURN, TOGETHER
 from shapo.experiments.study.verdicts import holm, judged, verdict_on
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
@@ -211,6 +211,18 @@ def test_every_claim_has_a_row_and_every_row_a_contrast_of_the_plan(runs):
     assert rows[EARNS.text][2:] == ("5", "undecided", "main")
     assert rows[CLAIMS[-1].text][1:4] == ("–", "–", "not run yet")
     assert {claim.figure for claim in CLAIMS} <= FIGURES.keys()
+
+
+def test_a_claim_without_runs_says_how_sure_its_seeds_would_be(runs):
+    rows = {text: (difference, verdict) for text, difference, _, verdict, _ in telling.claims(runs)}
+    by_arm = values(flagship(FIRST_SEEDS), runs, *SKILLS)
+    spread = np.sqrt(np.mean(np.var(by_arm, axis=1, ddof=1)))
+    error, freedom = spread * np.sqrt(2 / 5), 8
+    one = stats.t.ppf(0.975, freedom) * error
+    assert rows[ACTOR.text] == (f"5 seeds would leave ± {one:.2f}", "not run yet")
+    four = stats.t.ppf(0.975, 4 * freedom) * error / 2
+    assert rows[CARRIES.text] == (f"5 seeds would leave ± {four:.2f}", "not run yet")
+    assert telling.claims(runs[:1])[0][1] == "–"  # of one run nobody knows how it scatters
 
 
 def test_together_is_more_than_each_of_the_two_parts_and_decay_is_none_of_them(runs):

@@ -67,6 +67,18 @@ def weighted_means(samples: Samples, confidence: float = 0.95) -> tuple[Interval
     return Interval(middle, middle - reach, middle + reach), p
 
 
+def foreseen_reach(
+    spread: float, seeds: int, differences: int = 1, confidence: float = 0.95
+) -> float:
+    """How far the interval will reach to either side of a mean of differences, of `seeds` runs on each side of each.
+
+    For planning: `spread` is the standard deviation between seeds, the same for all.
+    """
+    freedom = 2 * (seeds - 1) * differences
+    error = spread * math.sqrt(2 / (seeds * differences))
+    return float(stdtrit(freedom, (1 + confidence) / 2)) * error
+
+
 def paired_difference(
     treated: ArrayLike, baseline: ArrayLike, confidence: float = 0.95
 ) -> Interval:

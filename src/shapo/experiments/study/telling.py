@@ -1,5 +1,6 @@
 """The study in words: what each arm reached, and what that says of each claim, as rows of text for screen and page."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,8 +17,8 @@ from shapo.experiments.quantities import (
 )
 from shapo.experiments.statistics import standard_error
 from shapo.experiments.study.plan import blocks
-from shapo.experiments.study.questions import CLAIMS, Block, runs_of
-from shapo.experiments.study.verdicts import Finding, judged, verdict_on
+from shapo.experiments.study.questions import CLAIMS, Block, Claim, runs_of
+from shapo.experiments.study.verdicts import Finding, foreseen, judged, verdict_on
 from shapo.runs.folder import Run
 
 Row = tuple[str, ...]
@@ -61,10 +62,22 @@ def claims(runs: Sequence[Run]) -> list[Row]:
         )
         seeds = sorted({found.seeds for found in own})
         rows.append((
-            claim.text, "; ".join(differences) or "–", " to ".join(map(str, seeds)) or "–",
+            claim.text, "; ".join(differences) or _foreseen(claim, runs), " to ".join(map(str, seeds)) or "–",
             verdict_on(own) or "not run yet", claim.figure,
         ))  # fmt: skip
     return rows
+
+
+def _foreseen(claim: Claim, runs: Sequence[Run]) -> str:
+    """What can be said of a claim before its runs: how far its interval will reach."""
+    found = [
+        (foreseen(block, contrast, runs), contrast.criterion.form, len(block.seeds))
+        for block in blocks(runs)
+        for contrast in block.contrasts
+        if contrast.claim is claim
+    ]
+    reach, form, seeds = max(found, default=(math.nan, "", 0))
+    return "–" if math.isnan(reach) else f"{seeds} seeds would leave ± {reach:{form}}"
 
 
 def title(block: Block, runs: Sequence[Run]) -> str:

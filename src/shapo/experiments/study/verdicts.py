@@ -1,12 +1,19 @@
 """What the data say about a block's contrasts: differences with intervals, corrected p values, and a word for each."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.experiments.statistics import Interval, Samples, weighted_means
+from shapo.experiments.statistics import (
+    Interval,
+    Samples,
+    apart,
+    foreseen_reach,
+    weighted_means,
+)
 from shapo.experiments.study.questions import Block, Contrast, runs_of
 from shapo.runs.folder import Run
 
@@ -56,6 +63,30 @@ def judged(block: Block, runs: Sequence[Run]) -> list[Finding]:
             found.append(_compared(contrast, block.comparison, numbers))
     corrected = holm([finding.p for finding in found])
     return [each._replace(p=p) for each, p in zip(found, corrected, strict=True)]
+
+
+def foreseen(block: Block, contrast: Contrast, runs: Sequence[Run]) -> float:
+    """How far an interval will reach once all seeds are there, if they scatter like those of the same task so far.
+
+    NaN if none has two seeds yet, or if it will be of pairs, of which single runs say nothing.
+    """
+    if block.comparison is not apart:
+        return float("nan")
+    ours, _ = contrast.arms[0]
+    spread = _spread(contrast, [run for run in runs if run.experiment.env == block.arms[ours].env])
+    return foreseen_reach(spread, len(block.seeds), len(contrast.arms))
+
+
+def _spread(contrast: Contrast, runs: Sequence[Run]) -> float:
+    """Standard deviation between seeds, pooled over all arms that have several; NaN if none has."""
+    arms = {run.experiment.essence("seed"): run.experiment for run in runs if run.finished}
+    value = contrast.criterion.quantity.of
+    numbers = [[value(run) for run in runs_of(arm, runs).values()] for arm in arms.values()]
+    several = [np.array(each) for each in numbers if len(each) > 1]
+    if not several:
+        return float("nan")
+    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in several)
+    return math.sqrt(squares / sum(len(each) - 1 for each in several))
 
 
 def verdict_on(findings: Sequence[Finding]) -> Verdict | None:
