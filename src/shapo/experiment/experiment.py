@@ -5,6 +5,7 @@ multiplies by their number, 1 for a choice among several, to get the KL that the
 """
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -241,10 +242,15 @@ class Experiment:
         The number of workers never counts, nor do the choices that do nothing here, nor those that are `set_aside`:
         they are put at their defaults.
         """
-        defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        counted = self.replace(**{name: defaults[name] for name in ("workers", *set_aside)})
-        return counted.replace(**{name: defaults[name] for name in counted.idle()})
+        return _essence(self, set_aside)
 
     def replace(self, **changes: Any) -> "Experiment":
         """A copy with some choices made differently, and all others as they are."""
         return dataclasses.replace(self, **changes)
+
+
+@functools.lru_cache(maxsize=4096)  # every run is compared with every arm, and to make an experiment checks it
+def _essence(experiment: Experiment, set_aside: tuple[str, ...]) -> Experiment:
+    defaults = {field.name: field.default for field in dataclasses.fields(experiment)}
+    counted = experiment.replace(**{name: defaults[name] for name in ("workers", *set_aside)})
+    return counted.replace(**{name: defaults[name] for name in counted.idle()})
