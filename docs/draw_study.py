@@ -24,7 +24,8 @@ def results(runs: Sequence[Run]) -> str:
     command = lambda figure: f"`shapo figure {figure} --runs docs/study`"
     claims = [(*row, command(figure)) for *row, figure in telling.claims(runs)]
     sections = (line for block in telling.begun(runs) for line in _section(block, runs))
-    return "\n".join([*_table((*telling.CLAIMED[:-1], "command"), claims), "", *sections])
+    table = _table((*telling.CLAIMED[:-1], "command"), claims)
+    return "\n".join([f"{telling.effort(runs)}.", "", *table, "", *sections])
 
 
 def _section(block: Block, runs: Sequence[Run]) -> Iterator[str]:

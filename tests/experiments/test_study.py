@@ -235,6 +235,13 @@ def test_together_is_more_than_each_of_the_two_parts_and_decay_is_none_of_them(r
     assert against[None] == {"half the weight decay"}
 
 
+def test_the_effort_is_that_of_the_plans_finished_runs(runs, tmp_path):
+    other = write_run(tmp_path / "other", runs[0].experiment.replace(algo="ppo"), seed=1)
+    hours = sum(run.history.last("time/seconds") for run in runs) / 3600
+    expected = f"15 of 175 runs, 150M steps in {hours:.1f} hours, added up over runs"
+    assert telling.effort([*runs, *runs[:2], *read_runs(other).runs]) == expected
+
+
 def test_only_what_was_begun_is_told(runs):
     assert telling.begun([]) == []
     (block,) = telling.begun(runs)

@@ -249,7 +249,9 @@ class Experiment:
         return dataclasses.replace(self, **changes)
 
 
-@functools.lru_cache(maxsize=4096)  # every run is compared with every arm, and to make an experiment checks it
+@functools.lru_cache(
+    maxsize=4096
+)  # every run is compared with every arm, and to make an experiment checks it
 def _essence(experiment: Experiment, set_aside: tuple[str, ...]) -> Experiment:
     defaults = {field.name: field.default for field in dataclasses.fields(experiment)}
     counted = experiment.replace(**{name: defaults[name] for name in ("workers", *set_aside)})

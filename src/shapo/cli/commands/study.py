@@ -117,4 +117,5 @@ def _show(runs: "list[Run]") -> None:
         console.print(telling.title(block, runs))
         show(telling.ARMS, telling.arms(block, runs))
         show(telling.VERDICTS, telling.verdicts(block, runs))
+    console.print(telling.effort(runs))
     show(telling.CLAIMED, telling.claims(runs))

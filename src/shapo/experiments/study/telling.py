@@ -80,6 +80,19 @@ def _foreseen(claim: Claim, runs: Sequence[Run]) -> str:
     return "–" if math.isnan(reach) else f"{seeds} seeds would leave ± {reach:{form}}"
 
 
+def effort(runs: Sequence[Run]) -> str:
+    """How much of the plan has been run, and what that took."""
+    wanted = {each.essence() for block in blocks(runs) for each in block.experiments()}
+    found = {run.experiment.essence(): run for run in runs if run.finished}
+    done = [run for essence, run in found.items() if essence in wanted]
+    steps = sum(run.history.steps for run in done) / 1e6
+    hours = sum(run.history.last("time/seconds") for run in done) / 3600
+    return (
+        f"{len(done)} of {len(wanted)} runs, {steps:,.0f}M steps in {hours:.1f} hours, "
+        "added up over runs"
+    )
+
+
 def title(block: Block, runs: Sequence[Run]) -> str:
     """How much of a block is there."""
     there = sum(len(within(block, arm, runs)) for arm in block.arms)
