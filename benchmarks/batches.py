@@ -21,17 +21,12 @@ def collected(run: Run, batches: int) -> tuple[Learner, TrainState, list[Apprais
     """What the run's last checkpoint knows, and several batches of its policy as its critics see them."""
     checkpoint, _ = newest_usable(run)
     assert checkpoint, f"{run.folder} has no checkpoint"
-    under = lambda prefix: {
-        name.removeprefix(prefix): array
-        for name, array in checkpoint.arrays.items()
-        if name.startswith(prefix)
-    }
     experiment, found = run.experiment, []
     with Rollout(Blueprint(experiment, None), Path("workers.log")) as rollout:
         spec = rollout.spec
         learner = Learner.build(experiment, spec.observation, spec.actions.size, spec.costs)
-        state = unflatten(learner.init(experiment.seed), under("learner/"))
-        rollout.restore(under("rollout/"))
+        state = unflatten(learner.init(experiment.seed), checkpoint.part("learner"))
+        rollout.restore(checkpoint.part("rollout"))
         critics = [critic.params for critic in state.critics]
         look = jax.jit(
             lambda batch: appraise(

@@ -1,6 +1,7 @@
 """Training: against one's own loop made of the same pieces, and against itself."""
 
 import json
+import signal
 import struct
 import sys
 from functools import partial
@@ -227,6 +228,22 @@ class TestWhatIsRecorded:
 def stop(run, first):
     """Instead of recorders: everything is ready, and Ctrl-C is pressed."""
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("part", ["improve", "fit"])
+def test_who_stops_while_it_learns_is_heard_once_it_has(part, tmp_path, monkeypatch):
+    """And not within JAX, where an exception from outside is lost now and then."""
+    learn, learned = getattr(Learner, part), []
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        learned.append(learn(*arguments))
+        return learned[-1]
+
+    monkeypatch.setattr(Learner, part, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(TINY, tmp_path / "run", env=Toy, quiet=True)
+    assert len(learned) == 1
 
 
 def test_whole_batches_are_trained_and_said_to_be(tmp_path):

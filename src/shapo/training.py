@@ -15,16 +15,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shapo.envs.registry import canonical
 from shapo.experiment import Experiment
 from shapo.experiment.describing import name_of, really
 from shapo.experiment.extensions import IN_ALGO, require_named
 from shapo.rollout.blueprint import Blueprint, EnvFactory
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
-from shapo.runs.checkpoints import Checkpoint
+from shapo.runs.checkpoints import Checkpoint, joined
 from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger
 from shapo.runs.policies import TrainedPolicy
@@ -175,12 +172,14 @@ def _iterate(
     learner = Learner.build(
         experiment, spec.observation, spec.actions.size, spec.costs, algorithm, spec.actions.choices
     )
+    # Within JAX, what is raised from outside is lost now and then, or turns into another error.
+    improve, fit = held_back()(learner.improve), held_back()(learner.fit)
     ledger = Ledger(experiment)
     if checkpoint:
         first, elapsed = checkpoint.iteration + 1, float(checkpoint.facts["seconds"])
-        state = unflatten(learner.init(experiment.seed), _under("learner", checkpoint.arrays))
-        ledger.set_state(_under("ledger", checkpoint.arrays))
-        rollout.restore(_under("rollout", checkpoint.arrays))
+        state = unflatten(learner.init(experiment.seed), checkpoint.part("learner"))
+        ledger.set_state(checkpoint.part("ledger"))
+        rollout.restore(checkpoint.part("rollout"))
     else:
         first, elapsed = 0, 0.0
         state = learner.init(experiment.seed)
@@ -194,7 +193,7 @@ def _iterate(
             experience = rollout.finish()
             clock.lap("wait")
             ledger.add(experience.batch, experience.episodes)
-            state, todo, metrics = learner.improve(
+            state, todo, metrics = improve(
                 state, experience.batch, ledger.episode_cost().tolist(), ledger.episode_length()
             )
             _require(iteration, "policy", not_finite(state.policy))
@@ -202,7 +201,7 @@ def _iterate(
             if iteration + 1 < experiment.iterations:
                 rollout.begin(iteration + 1, actor)
             clock.lap("actor")
-            state, fit_metrics = learner.fit(state, todo)
+            state, fit_metrics = fit(state, todo)
             _require(iteration, "learner's state", not_finite(state))
             measured = {name: float(value) for name, value in {**metrics, **fit_metrics}.items()}
             clock.lap("critics")
@@ -213,11 +212,7 @@ def _iterate(
             writer.write(
                 row,
                 ledger.episode_rows(iteration, experience.episodes),
-                {
-                    **_prefixed("learner", flatten(state)),
-                    **_prefixed("ledger", ledger.get_state()),
-                    **_prefixed("rollout", experience.state),
-                },
+                joined(learner=flatten(state), ledger=ledger.get_state(), rollout=experience.state),
                 {"seconds": repr(clock.elapsed)},
                 TrainedPolicy(actor, spec.actions, spec.env, wrapper),
             )
@@ -235,15 +230,3 @@ def _require(iteration: int, what: str, not_finite: str | None) -> None:
             "before stays as it is, but the same choices lead here again: look at learning rates and at the size of "
             "rewards and costs"
         )
-
-
-def _prefixed(prefix: str, arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
-    return {f"{prefix}/{name}": np.asarray(value) for name, value in arrays.items()}
-
-
-def _under(prefix: str, arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
-    return {
-        name.removeprefix(f"{prefix}/"): v
-        for name, v in arrays.items()
-        if name.startswith(f"{prefix}/")
-    }

@@ -21,6 +21,29 @@ def test_what_is_held_back_comes_afterwards(number, raised):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_asks_twice_does_not_wait(number):
+    """The first time is heard as if it had come just now, the second by what the first left to hear it."""
+    heard = []
+
+    def once(number, frame):
+        heard.append("once")
+        signal.signal(number, lambda number, frame: heard.append("again"))
+        raise KeyboardInterrupt
+
+    before = signal.signal(number, once)
+    try:
+        with held_back():
+            signal.raise_signal(number)
+            assert not heard
+            signal.raise_signal(number)
+            assert heard == ["once", "again"]
+            signal.raise_signal(number)
+    finally:
+        signal.signal(number, before)
+    assert heard == ["once", "again", "again"]
+
+
 def test_nothing_comes_if_nobody_stopped_it():
     with held_back():
         pass

@@ -7,7 +7,6 @@ multiplies by their number, 1 for a choice among several, to get the KL that the
 import dataclasses
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from shapo.experiment.choices import OWN, OnlyWith, Range, kinds
@@ -62,7 +61,7 @@ EnsembleOnly = OnlyWith(values=("ensemble",))
 ShapoOnly = OnlyWith(gradient=("shapo",))
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Experiment:
     """One training run, completely described. What is not chosen is as published for the environment and algorithm."""
 
@@ -236,23 +235,16 @@ class Experiment:
             if (unmet := [each for each in kind.conditions if not each.met_by(self)])
         }
 
+    @functools.lru_cache(maxsize=4096)  # noqa: B019 - every run is compared with every arm
     def essence(self, *set_aside: str) -> "Experiment":
         """What decides the result: two experiments are the same if their essences are equal.
 
-        The number of workers never counts, nor do the choices that do nothing here, nor those that are `set_aside`:
-        they are put at their defaults.
+        Workers never count, nor does what does nothing here or is `set_aside`: all that is put at its default.
         """
-        return _essence(self, set_aside)
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        counted = self.replace(**{name: defaults[name] for name in ("workers", *set_aside)})
+        return counted.replace(**{name: defaults[name] for name in counted.idle()})
 
     def replace(self, **changes: Any) -> "Experiment":
         """A copy with some choices made differently, and all others as they are."""
         return dataclasses.replace(self, **changes)
-
-
-@functools.lru_cache(
-    maxsize=4096
-)  # every run is compared with every arm, and to make an experiment checks it
-def _essence(experiment: Experiment, set_aside: tuple[str, ...]) -> Experiment:
-    defaults = {field.name: field.default for field in dataclasses.fields(experiment)}
-    counted = experiment.replace(**{name: defaults[name] for name in ("workers", *set_aside)})
-    return counted.replace(**{name: defaults[name] for name in counted.idle()})

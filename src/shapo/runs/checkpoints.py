@@ -1,10 +1,11 @@
 """Checkpoints: the last two states of a training, each enough to go on from."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from shapo.runs.files import Damaged, pack, unpack, write_atomically
@@ -21,6 +22,16 @@ class Checkpoint(NamedTuple):
     arrays: dict[str, NDArray]
     facts: dict[str, str]
     """Short texts: the extents of tables, elapsed time, the experiment."""
+
+    def part(self, name: str) -> dict[str, NDArray]:
+        """The arrays of one part of the training, as `joined` was given them."""
+        mark = f"{name}/"
+        return {k.removeprefix(mark): v for k, v in self.arrays.items() if k.startswith(mark)}
+
+
+def joined(**parts: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    """The arrays of several parts of a training as one bundle."""
+    return {f"{part}/{k}": np.asarray(v) for part, own in parts.items() for k, v in own.items()}
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:

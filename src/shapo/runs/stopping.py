@@ -35,18 +35,32 @@ def sigterm_raises() -> Iterator[None]:
 
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
-    """Have Ctrl-C and SIGTERM wait until what is within is done."""
+    """Have Ctrl-C and SIGTERM wait until what is within is done; who asks a second time does not wait."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     heard: list[int] = []
-    note = lambda number, frame: heard.append(number)
+
+    def note(number: int, frame: object) -> None:
+        if number not in heard:
+            heard.append(number)
+            return
+        put_back_handlers()
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(number)
+        heard.clear()
+        signal.raise_signal(number)
+
+    def put_back_handlers() -> None:
+        for each, handler in before.items():
+            if signal.getsignal(each) is note:
+                signal.signal(each, handler)
+
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        put_back_handlers()
     for number in heard:
         signal.raise_signal(number)
 
