@@ -45,6 +45,7 @@ def held_back() -> Iterator[None]:
         if number not in heard:
             heard.append(number)
             return
+        # The first as if it came only now; what it raises is not for here, but it may have changed who hears the next.
         put_back_handlers()
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(number)
