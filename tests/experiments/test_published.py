@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from shapo.experiments.study import telling
+from shapo.experiments.study.questions import CLAIMS
 from shapo.runs.reading import read_runs
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -43,6 +44,12 @@ def test_every_number_in_the_words_is_in_the_tables(study):
     tables, _, _ = rest.partition(study.END)
     known = {*NUMBER.findall(plan), *NUMBER.findall(tables)}
     assert [number for number in NUMBER.findall(words) if number not in known] == []
+
+
+def test_what_is_set_aside_is_looked_at_in_another_way():
+    headings = {claim.instead for claim in CLAIMS} - {""}
+    assert headings
+    assert {heading for heading in headings if f"\n## {heading}\n" not in page("study")} == set()
 
 
 def test_every_number_of_the_advice_is_known_from_somewhere():

@@ -63,9 +63,13 @@ def claims(runs: Sequence[Run]) -> list[Row]:
         seeds = sorted({found.seeds for found in own})
         rows.append((
             claim.text, "; ".join(differences) or _foreseen(claim, runs), " to ".join(map(str, seeds)) or "–",
-            verdict_on(own) or "not run yet", claim.figure,
+            verdict_on(own) or _waiting(claim), claim.figure,
         ))  # fmt: skip
     return rows
+
+
+def _waiting(claim: Claim) -> str:
+    return f"set aside, see “{claim.instead}”" if claim.instead else "not run yet"
 
 
 def _foreseen(claim: Claim, runs: Sequence[Run]) -> str:
