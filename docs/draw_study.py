@@ -36,8 +36,9 @@ def _section(block: Block, runs: Sequence[Run]) -> Iterator[str]:
         yield ""
         yield from _table(telling.VERDICTS, rows)
     yield ""
-    yield f"![Return, cost, and return against cost rate](images/study/{_file(block)}.png)"
-    yield ""
+    for name in pictures(block, runs):
+        yield f"![Return, cost, and return against cost rate](images/study/{name})"
+        yield ""
 
 
 def _table(headings: telling.Row, rows: Sequence[telling.Row]) -> Iterator[str]:
@@ -48,17 +49,24 @@ def _table(headings: telling.Row, rows: Sequence[telling.Row]) -> Iterator[str]:
 
 
 def draw(runs: Sequence[Run]) -> None:
-    """A picture of each block."""
+    """The pictures of each block."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     for block in telling.begun(runs):
-        own = [run for arm in block.arms for run in telling.within(block, arm, runs)]
-        with style.house_style():
-            figure = picture.draw(arms_of(own))
-            figure.savefig(IMAGES / f"{_file(block)}.png", dpi=140, bbox_inches="tight")
+        for name, shown in pictures(block, runs).items():
+            with style.house_style():
+                figure = picture.draw(arms_of(shown))
+                figure.savefig(IMAGES / name, dpi=140, bbox_inches="tight")
 
 
-def _file(block: Block) -> str:
-    return block.name.replace(" ", "-")
+def pictures(block: Block, runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """The files of a block and the runs on them: one for each algorithm, with SHAPO and without."""
+    several = len({arm.algo for arm in block.arms.values()}) > 1
+    found: dict[str, list[Run]] = {}
+    for name, arm in block.arms.items():
+        file = "-".join([*block.name.split(), *([arm.algo] if several else [])]) + ".png"
+        if own := telling.within(block, name, runs):
+            found.setdefault(file, []).extend(own)
+    return found
 
 
 def main() -> None:

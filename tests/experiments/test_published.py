@@ -70,7 +70,7 @@ def test_the_front_page_counts_the_runs_of_its_picture(study, runs):
 
 
 def test_every_picture_is_there(study, runs):
-    pictures = {f"{block.name.replace(' ', '-')}.png" for block in telling.begun(runs)}
+    pictures = {name for block in telling.begun(runs) for name in study.pictures(block, runs)}
     assert pictures == {path.name for path in study.IMAGES.glob("*.png")}
 
 
