@@ -86,16 +86,27 @@ def test_a_node_is_lost_and_every_run_ends_as_on_one_machine(nodes, tmp_path):
 def test_a_node_has_cleaned_up_when_it_says_that_it_is_done(tmp_path, monkeypatch):
     """Whoever hears the last word may shut the node down; and what a lost task left is removed by the next."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    (tmp_path / "shapo-lost" / "run").mkdir(parents=True)
-    (tmp_path / "shapo-busy").mkdir()
+    for name in (
+        "lost/run",
+        "lost-early/modules",
+        "busy/run",
+        "about-to-be-held",
+        "own/run",
+        "own/x",
+    ):
+        (tmp_path / f"shapo-node-{name}").mkdir(parents=True)
+    (tmp_path / "shapo-of-my-own" / "run").mkdir(parents=True)
+    stay = {
+        f"shapo-{name}" for name in ("node-busy", "node-about-to-be-held", "node-own", "of-my-own")
+    }
     order = Order(
         EXPERIMENT.replace(env="nowhere:Maze"), Changes([], []), Changes([], []), version("shapo")
     )
-    with held(tmp_path / "shapo-busy"):
+    with held(tmp_path / "shapo-node-busy"):
         for update in train_on_node(order):
             if update.ended:
                 assert "cannot import nowhere" in update.failure.reason
-                assert [path.name for path in tmp_path.iterdir()] == ["shapo-busy"]
+                assert {path.name for path in tmp_path.iterdir()} == stay
     assert update.ended
 
 
@@ -104,16 +115,16 @@ def test_nothing_is_left_on_a_node_when_a_sweep_is_stopped(nodes, tmp_path, monk
     made, _ = nodes
     (tmp_path / "out").mkdir()
     engine = Cluster(made.address)
-    before = set(Path(tempfile.gettempdir()).glob("shapo-*"))
+    before = set(Path(tempfile.gettempdir()).glob("shapo-node-*"))
     for seed in range(2):
         experiment = EXPERIMENT.replace(seed=seed, steps=1_000_000)
         engine.start(Job(experiment, tmp_path / "out" / str(seed), 0))
     going = set()
     while len(going) < 2:
         going |= {each.name for each in engine.events(1.0) if isinstance(each, Advanced)}
-    assert len(set(Path(tempfile.gettempdir()).glob("shapo-*")) - before) == 2
+    assert len(set(Path(tempfile.gettempdir()).glob("shapo-node-*")) - before) == 2
     engine.close()
-    assert not set(Path(tempfile.gettempdir()).glob("shapo-*")) - before
+    assert not set(Path(tempfile.gettempdir()).glob("shapo-node-*")) - before
 
 
 def test_a_node_with_another_version_is_refused():

@@ -30,6 +30,8 @@ from shapo.words import BadInput
 SECONDS_BETWEEN_UPDATES = 1.0
 CLEANING = 10.0
 """Seconds that a node gets to remove what a stopped run has written there."""
+OURS, RUN, MODULES = "shapo-node-", "run", "modules"
+"""What a node's temporary folder is called, and what it holds."""
 PLACE = "{folder}"
 """Stands for the run's folder in a reason, because the driver's is another than the node's."""
 
@@ -67,7 +69,7 @@ def train_on_node(order: Order) -> Iterator[Update]:
         yield Update(nothing, None, True, Failure(reason, "bad input"))
         return
     with _own_place() as place:
-        folder, modules = place / "run", place / "modules"
+        folder, modules = place / RUN, place / MODULES
         mirror.apply(folder, order.begun)
         mirror.apply(modules, order.modules)
         source = mirror.Source(folder)
@@ -92,10 +94,12 @@ def train_on_node(order: Order) -> Iterator[Update]:
 @contextlib.contextmanager
 def _own_place() -> Iterator[Path]:
     """A temporary folder of this node, held as long as it is needed; those that a lost task left are removed."""
-    for left in Path(tempfile.gettempdir()).glob("shapo-*"):
+    for left in Path(tempfile.gettempdir()).glob(f"{OURS}*"):
         with contextlib.suppress(RunInUse, OSError), held(left):
-            shutil.rmtree(left)
-    with tempfile.TemporaryDirectory(prefix="shapo-") as place, held(Path(place)):
+            # One that is empty may be about to be held; one with anything else in it is somebody's own.
+            if set() < {each.name for each in left.iterdir()} <= {RUN, MODULES}:
+                shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix=OURS) as place, held(Path(place)):
         yield Path(place)
 
 
