@@ -343,6 +343,7 @@ def test_interrupted_and_continued_is_as_never_stopped(tmp_path):
     assert "2 of 2 runs finished" in done.stdout
     alone = train(TINY.replace(env="toy_env:Slow", steps=1000, seed=1), tmp_path / "alone")
     same_files(out / "toy_env-Slow_trpo_plain_s1", alone.folder)
+    assert all((each / "config.json").exists() for each in out.iterdir()), "it writes runs alone"
 
 
 def test_runs_end_with_a_sweep_that_is_killed(tmp_path):

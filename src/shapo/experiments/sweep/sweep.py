@@ -1,7 +1,6 @@
 """A sweep: starts what there is room for, retries what failed, lists what failed again, and stops for nobody else."""
 
 import contextlib
-import fcntl
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from shapo.experiments.sweep.plan import Job, Plan, plan
 from shapo.experiments.sweep.screen import Screen, plan_table, screen, summary
 from shapo.rollout.processes import available_cores
 from shapo.runs.files import write_atomically
+from shapo.runs.holding import RunInUse, held
 from shapo.runs.stopping import goes_on_when_repeated
 from shapo.words import BadInput
 
@@ -176,11 +176,11 @@ def _failure_file(job: Job) -> Path:
 
 @contextlib.contextmanager
 def _alone_in(out: Path) -> Iterator[None]:
-    """Hold the folder for this sweep; the lock goes with the process, however it ends."""
-    with open(out / ".sweep.lock", "w") as file:
+    """Hold the folder for this sweep."""
+    with contextlib.ExitStack() as stack:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            stack.enter_context(held(out))
+        except RunInUse:
             raise SweepInUse(
                 f"another sweep is running in {out}; wait for it or choose another folder"
             ) from None
