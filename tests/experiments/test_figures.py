@@ -18,7 +18,7 @@ from shapo.cli import main as cli
 from shapo.experiment import Experiment
 from shapo.experiments import figures, style
 from shapo.experiments.figures import drawing, fronts, runtime
-from shapo.experiments.figures.figure import Arm, Result, gather, need, provenance
+from shapo.experiments.figures.figure import Arm, Result, at_radius, gather, need, provenance
 from shapo.experiments.quantities import COST_RATE
 from shapo.rules.multipliers import Pid
 from shapo.runs.archives import write_archive
@@ -246,6 +246,25 @@ def test_provenance_names_seeds_and_steps(runs):
     assert provenance(figure, results) == "2 of 5 seeds · 200k of 10M steps"
 
 
+def test_another_radius_is_that_of_every_panel_that_compares_none(runs):
+    other = 5e-4
+    for name in MEASURED:
+        before = figures.FIGURES[name].arms()
+        for old, new in zip(before, at_radius(before, other), strict=True):
+            panel = [arm for arm in before if arm.panel == old.panel]
+            kinds = {
+                arm.experiment.pessimism for arm in panel if arm.experiment.gradient == "shapo"
+            }
+            takes = old.experiment.gradient == "shapo" and old.experiment.schedule == "fixed"
+            wanted = other if takes and len(kinds) == 1 else old.experiment.pessimism
+            assert new.experiment == old.experiment.replace(pessimism=wanted)
+    plain, shapo = at_radius([PLAIN, SHAPO], other)
+    results = gather([plain, shapo], read_runs(runs).runs)
+    assert [len(result.runs) for result in results] == [2, 0]
+    said = "2 of 5 seeds · 200k of 10M steps · SHAPO's δ 0.0005 · 1 of 2 configurations not run"
+    assert provenance(figures.FIGURES["runtime"], results) == said
+
+
 def test_first_multipliers_make_a_difference():
     """How much of the objective is cost, after the first update of PointGoal1 (a cost of about 50, a limit of 10)."""
     weights = []
@@ -295,6 +314,9 @@ def test_nothing_to_draw_is_not_a_crash(tmp_path, capsys):
         (["main", "--seeds", "0"], "--seeds: '0'"),
         (["main", "--sedes", "2"], "--sedes"),
         (["main", "--steps=-5"], "--steps: '-5'"),
+        (["main", "--pessimism=-5"], "pessimism is -5.0; it must be at least 0"),
+        (["main", "runtime", "--pessimism", "1e-4"], "changes nothing in main, runtime"),
+        (["schedules-single", "--pessimism", "1e-3"], "changes nothing in schedules-single"),
     ],
 )
 def test_bad_input_is_named(arguments, message, capsys):

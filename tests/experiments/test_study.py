@@ -8,12 +8,20 @@ from scipy import stats
 from synthetic import write_run
 
 from shapo.cli import main as cli
-from shapo.experiments import sweep
+from shapo.experiments import style, sweep
 from shapo.experiments.figures.registry import FIGURES
 from shapo.experiments.statistics import in_pairs
 from shapo.experiments.study import telling
 from shapo.experiments.study.plan import FIRST_SEEDS, RADII, blocks, chosen_radius, flagship
-from shapo.experiments.study.questions import ACTOR, CARRIES, CLAIMS, EARNS, RETURN, TOGETHER
+from shapo.experiments.study.questions import (
+    ACTOR,
+    CARRIES,
+    CLAIMS,
+    EARNS,
+    FISHER,
+    RETURN,
+    TOGETHER,
+)
 from shapo.experiments.study.verdicts import holm, judged, verdict_on
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
@@ -211,6 +219,23 @@ def test_every_claim_has_a_row_and_every_row_a_contrast_of_the_plan(runs):
     assert rows[EARNS.text][2:] == ("5", "undecided", "main")
     assert rows[CLAIMS[-1].text][1:4] == ("–", "–", "not run yet")
     assert {claim.figure for claim in CLAIMS} <= FIGURES.keys()
+
+
+def test_a_claim_names_the_figure_that_shows_what_was_compared(runs, tmp_path, monkeypatch, capsys):
+    figure = {row[0]: row[-1] for row in telling.claims(runs)}
+    assert (
+        figure[EARNS.text] == "main" and figure[FISHER.text] == "–"
+    )  # whose ball has another size
+    assert figure[CARRIES.text] == "curves-pointgoal1 --pessimism 1e-3"
+    bases = {block.name: block for block in blocks(runs)}["bases"]
+    folder = tmp_path / "runs"
+    for number, experiment in enumerate(bases.experiments()):
+        write_run(folder / str(number), experiment)
+    monkeypatch.setattr(style, "FORMATS", ("svg",))
+    words = ["figure", *figure[CARRIES.text].split(), "--runs", folder, "--out", tmp_path]
+    cli.dispatch([str(word) for word in words])
+    drawn = len([arm for arm in bases.arms.values() if arm.algo != "trpo-lagrangian"])
+    assert f"{5 * drawn} complete" in capsys.readouterr().out
 
 
 def test_a_claim_without_runs_says_how_sure_its_seeds_would_be(runs):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from shapo.cli.parsing import Parser
 from shapo.cli.printing import print_columns
-from shapo.words import at_least_one
+from shapo.words import at_least_one, real_number
 
 EXAMPLES = """\
 examples:
@@ -17,6 +17,8 @@ examples:
       Drawn from the runs there are; says which are missing and how long they would take.
   shapo figure runtime --run --steps 1e6 --seeds 2
       A smaller version, trained first.
+  shapo figure curves-pointgoal1 --runs docs/study --pessimism 1e-3
+      With another radius of SHAPO than the published one, from our own published runs.
 """
 
 
@@ -41,6 +43,13 @@ def describe(parser: Parser) -> None:
         metavar="INT",
         help="seeds per configuration, not the paper's",
     )
+    add(
+        "--pessimism",
+        type=real_number,
+        default=None,
+        metavar="FLOAT",
+        help="SHAPO's radius, not the published one, where a figure compares no radii",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -50,5 +59,7 @@ def run(options: argparse.Namespace) -> None:
     if "list" in options.names:
         print_columns(figures.listing())
         return
-    order = figures.Order(options.runs, options.out, options.run, options.steps, options.seeds)
+    order = figures.Order(
+        options.runs, options.out, options.run, options.steps, options.seeds, options.pessimism
+    )
     figures.make(options.names, order)

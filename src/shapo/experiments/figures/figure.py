@@ -37,6 +37,22 @@ class Arm:
         return dataclasses.replace(self, experiment=self.experiment.replace(steps=steps))
 
 
+def at_radius(arms: Sequence[Arm], radius: float) -> list[Arm]:
+    """The same arms with another radius of SHAPO; a panel that compares radii is left as it is."""
+    has_one = lambda arm: (
+        arm.experiment.gradient == "shapo" and "pessimism" not in arm.experiment.idle()
+    )
+    radii: dict[str, set[float]] = {}
+    for arm in filter(has_one, arms):
+        radii.setdefault(arm.panel, set()).add(arm.experiment.pessimism)
+    return [
+        dataclasses.replace(arm, experiment=arm.experiment.replace(pessimism=radius))
+        if has_one(arm) and len(radii[arm.panel]) == 1
+        else arm
+        for arm in arms
+    ]
+
+
 class Result(NamedTuple):
     """The runs of an arm, one per seed, all of the arm's length: longer ones as they stood then, where they would have
     stood there anyway."""
@@ -130,10 +146,13 @@ def provenance(figure: Figure, results: Sequence[Result]) -> str:
     seeds = _span([len(result.runs) for result in with_runs], str)
     steps = _span([run.history.steps for result in with_runs for run in result.runs], steps_text)
     published = _span([arm.experiment.steps for arm in figure.arms()], steps_text)
+    own = {arm.experiment.pessimism for arm in figure.arms()}
+    other = {result.arm.experiment.pessimism for result in results} - own
     absent = len(results) - len(with_runs)
     longer = [run for arm, own, _ in results for run in own if run.experiment.steps > arm.experiment.steps]  # fmt: skip
     kinds = Counter(out.kind for result in results for out in result.left_out)
     parts = [f"{_of(seeds, str(figure.seeds))} seeds", f"{_of(steps, published)} steps"]
+    parts += [f"SHAPO's δ {_span(sorted(other), '{:g}'.format)}"] if other else []
     parts += [f"{absent} of {len(results)} configurations not run"] if absent else []
     parts += [_as_they_stood(len(longer))] if longer else []
     parts += [f"left out: {', '.join(f'{n} {kind}' for kind, n in kinds.items())}"] if kinds else []
@@ -156,7 +175,7 @@ def drawable_steps(results: Sequence[Result]) -> int | None:
     return min(lengths, default=None)
 
 
-def _span(values: Sequence[int], text: Callable[[float], str]) -> str:
+def _span(values: Sequence[float], text: Callable[[float], str]) -> str:
     low, high = text(min(values)), text(max(values))
     return low if low == high else f"{low}–{high}"
 

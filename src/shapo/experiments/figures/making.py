@@ -12,6 +12,7 @@ from shapo.experiments.figures.figure import (
     Figure,
     Need,
     Result,
+    at_radius,
     drawable_steps,
     gather,
     need,
@@ -40,6 +41,8 @@ class Order:
     """Length of a run; None: the paper's."""
     seeds: int | None = None
     """Seeds per configuration; None: the paper's."""
+    pessimism: float | None = None
+    """SHAPO's radius where a figure compares no radii; None: as published."""
 
 
 def listing() -> list[tuple[str, ...]]:
@@ -50,6 +53,8 @@ def listing() -> list[tuple[str, ...]]:
 def make(names: Sequence[str], order: Order) -> None:
     """Draw the figures of these names, telling what each rests on; `all` stands for every one."""
     chosen = _chosen(names)
+    if order.pessimism is not None:
+        _require_a_radius(chosen, order.pessimism)
     found = _read(order.runs)
     if order.train:
         _train(chosen, order, found)
@@ -61,6 +66,16 @@ def make(names: Sequence[str], order: Order) -> None:
         raise NothingToDraw(
             f"not drawn, because none of their runs is in {order.runs} at this length: {', '.join(empty)}; "
             "train them first (train=True, or --run), or draw shorter ones (steps=…, or --steps)"
+        )
+
+
+def _require_a_radius(chosen: Sequence[Figure], radius: float) -> None:
+    """Raise BadInput if none of the figures would be another one with it."""
+    wanted = [(figure.arms(), at_radius(figure.arms(), radius)) for figure in chosen]
+    if all(before == after for before, after in wanted):
+        names = ", ".join(figure.name for figure in chosen)
+        raise BadInput(
+            f"pessimism {radius:g} changes nothing in {names}: it is as published there, or radii are what is compared"
         )
 
 
@@ -97,6 +112,8 @@ def _results(figure: Figure, order: Order, found: Runs) -> list[Result]:
     arms = figure.arms()
     if order.steps is not None:
         arms = [arm.with_steps(order.steps) for arm in arms]
+    if order.pessimism is not None:
+        arms = at_radius(arms, order.pessimism)
     return gather(arms, found.runs)
 
 

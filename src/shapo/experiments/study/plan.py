@@ -173,4 +173,9 @@ def _esam(radius: float, runs: Sequence[Run]) -> Experiment:
 
 
 def _shapo(radius: float) -> str:
-    return f"SHAPO δ {radius:.0e}".replace("e-0", "e-")
+    return f"SHAPO δ {written(radius)}"
+
+
+def written(radius: float) -> str:
+    """1e-3, not 1e-03."""
+    return f"{radius:.0e}".replace("e-0", "e-")

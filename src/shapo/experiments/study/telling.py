@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shapo.experiments.figures.figure import at_radius
+from shapo.experiments.figures.registry import FIGURES
 from shapo.experiments.quantities import (
     COST,
     COST_P80,
@@ -16,7 +18,7 @@ from shapo.experiments.quantities import (
     Quantity,
 )
 from shapo.experiments.statistics import standard_error
-from shapo.experiments.study.plan import blocks
+from shapo.experiments.study.plan import blocks, chosen_radius, written
 from shapo.experiments.study.questions import CLAIMS, Block, Claim, runs_of
 from shapo.experiments.study.verdicts import Finding, foreseen, judged, verdict_on
 from shapo.runs.folder import Run
@@ -53,7 +55,7 @@ def begun(runs: Sequence[Run]) -> list[Block]:
 def claims(runs: Sequence[Run]) -> list[Row]:
     """A row per claim of the paper: what its contrasts found, in the order of the claims."""
     findings = [found for block in begun(runs) for found in judged(block, runs)]
-    rows = []
+    planned, radius, rows = blocks(runs), chosen_radius(runs), []
     for claim in CLAIMS:
         own = [found for found in findings if found.contrast.claim is claim]
         differences = (
@@ -62,8 +64,9 @@ def claims(runs: Sequence[Run]) -> list[Row]:
         )
         seeds = sorted({found.seeds for found in own})
         rows.append((
-            claim.text, "; ".join(differences) or _foreseen(claim, runs), " to ".join(map(str, seeds)) or "–",
-            verdict_on(own) or _waiting(claim), claim.figure,
+            claim.text, "; ".join(differences) or _foreseen(claim, planned, runs),
+            " to ".join(map(str, seeds)) or "–", verdict_on(own) or _waiting(claim),
+            _figure(claim, planned, radius),
         ))  # fmt: skip
     return rows
 
@@ -72,11 +75,31 @@ def _waiting(claim: Claim) -> str:
     return f"set aside, see “{claim.instead}”" if claim.instead else "not run yet"
 
 
-def _foreseen(claim: Claim, runs: Sequence[Run]) -> str:
+def _figure(claim: Claim, planned: Sequence[Block], radius: float | None) -> str:
+    """The paper's figure and the radius with which it shows arms that are compared; – if it shows no two of them."""
+    arms = FIGURES[claim.figure].arms()
+    ways = {claim.figure: arms}
+    if radius is not None:
+        ways[f"{claim.figure} --pessimism {written(radius)}"] = at_radius(arms, radius)
+    compared = [
+        {block.arms[name].essence("seed") for name in pair}
+        for block in planned
+        for contrast in block.contrasts
+        if contrast.claim is claim
+        for pair in contrast.arms
+    ]
+    for way, shown in ways.items():
+        known = {arm.experiment.essence("seed") for arm in shown}
+        if any(pair <= known for pair in compared):
+            return way
+    return "–"
+
+
+def _foreseen(claim: Claim, planned: Sequence[Block], runs: Sequence[Run]) -> str:
     """What can be said of a claim before its runs: how far its interval will reach."""
     found = [
         (foreseen(block, contrast, runs), contrast.criterion.form, len(block.seeds))
-        for block in blocks(runs)
+        for block in planned
         for contrast in block.contrasts
         if contrast.claim is claim
     ]
