@@ -143,20 +143,28 @@ def need(results: Sequence[Result], runs: Sequence[Run], seeds: int) -> Need:
 def provenance(figure: Figure, results: Sequence[Result]) -> str:
     """What a picture rests on, for its margin: seeds and steps, there and in the paper, and what it leaves out."""
     with_runs = [result for result in results if result.runs]
-    seeds = _span([len(result.runs) for result in with_runs], str)
+    counts = [len(result.runs) for result in with_runs]
     steps = _span([run.history.steps for result in with_runs for run in result.runs], steps_text)
     published = _span([arm.experiment.steps for arm in figure.arms()], steps_text)
-    own = {arm.experiment.pessimism for arm in figure.arms()}
-    other = {result.arm.experiment.pessimism for result in results} - own
+    kind = lambda arm: arm.experiment.essence("seed", "steps")
+    own = {kind(arm) for arm in figure.arms()}
+    other = {arm.experiment.pessimism for arm, *_ in results if kind(arm) not in own}
     absent = len(results) - len(with_runs)
     longer = [run for arm, own, _ in results for run in own if run.experiment.steps > arm.experiment.steps]  # fmt: skip
     kinds = Counter(out.kind for result in results for out in result.left_out)
-    parts = [f"{_of(seeds, str(figure.seeds))} seeds", f"{_of(steps, published)} steps"]
+    parts = [_seeds(counts, figure.seeds), f"{_of(steps, published)} steps"]
     parts += [f"SHAPO's δ {_span(sorted(other), '{:g}'.format)}"] if other else []
     parts += [f"{absent} of {len(results)} configurations not run"] if absent else []
     parts += [_as_they_stood(len(longer))] if longer else []
     parts += [f"left out: {', '.join(f'{n} {kind}' for kind, n in kinds.items())}"] if kinds else []
     return " · ".join(parts)
+
+
+def _seeds(counts: Sequence[int], published: int) -> str:
+    there = _span(counts, str)
+    if max(counts) > published:
+        return f"{there} seeds, the paper has {published}"
+    return f"{_of(there, str(published))} seeds"
 
 
 def _as_they_stood(count: int) -> str:

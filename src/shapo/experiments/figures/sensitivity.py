@@ -63,7 +63,8 @@ def draw(results: Sequence[Result]) -> Picture:
                 markeredgecolor="white",
                 capsize=2,
             )
-            panel.set_xscale("log")
+            # The whole range, whatever was run of it.
+            panel.set(xscale="log", xlim=(VALUES[setting][0] / 2, VALUES[setting][-1] * 2))
         column[1].set_xlabel(AXIS_LABELS[setting])
     axes[0, 0].set_ylabel("return")
     axes[1, 0].set_ylabel("cost rate")
