@@ -1,17 +1,20 @@
 """What SHAPO changes in one update of a policy, judged by batches that the update has not seen.
 
-    python benchmarks/one_update.py RUN [--batches 8]
+    python benchmarks/one_update.py RUN [RUN ...] [--batches 8]
 
 The policy of a run's last checkpoint collects several batches. With each of them it is updated by each gradient rule
 from the same place; every new policy is then judged on all the other batches: by its surrogate of the objective, by
 that of the cost per step, and by how much less probable it makes the actions of the highest cost advantage, one in a
 hundred. Turning is the angle between two steps as the policy sees it (in the Fisher metric): between a rule's and the
 plain one on the same batch, and between the plain ones of two batches, which differ by chance alone. Means ± standard
-errors over batches. The last row is what more data would do: the plain rule with all batches but one, judged on that.
+errors over batches; of several runs, over their policies. The last row is what more data would do: the plain rule with
+all batches but one, judged on that.
 """
 
 import argparse
+import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +22,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from batches import collected, mean
+from jax import Array
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
@@ -36,11 +41,37 @@ RADII = (1e-5, 1e-4, 1e-3, 1e-2)
 """Of SHAPO, per action dimension."""
 
 
+Numbers = Sequence[float] | NDArray
+
+
 class Seen(NamedTuple):
     """A batch, and the advantage that the algorithm climbs on it."""
 
     samples: Samples
-    advantage: jax.Array
+    advantage: Array
+
+
+class Judged(NamedTuple):
+    """What became of a rule's updates, a number per batch each."""
+
+    cosine: Numbers
+    turned: Numbers
+    own: Numbers
+    """Gain on the batch itself."""
+    others: Numbers
+    """On batches that it has not seen."""
+    more: Numbers
+    """Than the plain rule, there."""
+    cost: Numbers
+    """Saved per step, there."""
+    rare: Numbers
+    """By how many percent the costliest actions are less probable, there."""
+
+
+COLUMNS = (
+    ("cos(g, g̃)", ".4f"), ("turned by, °", ".1f"), ("gain, own batch", ".4f"), ("on others", ".4f"),
+    ("more than plain", "+.5f"), ("cost per step", "+.5f"), ("costliest 1 %, %", "+.2f"),
+)  # fmt: skip
 
 
 class Updated(NamedTuple):
@@ -48,7 +79,7 @@ class Updated(NamedTuple):
 
     policy: Policy
     move: Policy
-    metrics: dict[str, jax.Array]
+    metrics: dict[str, Array]
 
 
 def looked_at(run: Run, batches: int) -> tuple[Policy, TrustRegion, list[Seen]]:
@@ -58,104 +89,130 @@ def looked_at(run: Run, batches: int) -> tuple[Policy, TrustRegion, list[Seen]]:
         state.algorithm.objective, samples.reward_advantage, samples.cost_advantage
     )
     seen = [Seen(each.samples, advantage(each.samples)) for each in found]
-    return state.policy, learner.algorithm.step, seen
+    step = learner.algorithm.step
+    return state.policy, TrustRegion(step.radius, solver=step.solver), seen
 
 
-def updater(step: TrustRegion, rule: Gradient, policy: Policy) -> Callable[[Seen], Updated]:
-    """One update by a rule, from the policy."""
+RULES: dict[str, Callable[[int, Array], Gradient]] = {
+    "plain": lambda actions, reach: Plain(),
+    **{
+        f"SHAPO δ {radius:g}": lambda actions, reach, radius=radius: Shapo(radius * actions)
+        for radius in RADII
+    },
+    **{
+        f"E-SAM as far as δ {radius:g}": lambda actions, reach: Sam(lambda progress: reach)
+        for radius in RADII[1:]
+    },
+}
+"""Of so many action dimensions; E-SAM goes as far in parameters as it is told."""
+
+
+# What is compiled is compiled once for all policies: they are arguments, and so is E-SAM's reach.
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def updated(step: TrustRegion, rule: str, policy: Policy, seen: Seen, reach: Array) -> Updated:
+    """One update from the policy."""
     progress = Progress(*(np.float32(1),) * 3, np.ones(1, np.float32), *(np.float32(1),) * 2)
-    own = TrustRegion(step.radius, rule, step.solver)
-
-    @jax.jit
-    def update(seen: Seen) -> Updated:
-        new, _, metrics = own.update(
-            policy, (), *seen, progress=progress, key=jax.random.PRNGKey(0)
-        )
-        return Updated(new, add(new, policy, -1.0), metrics)
-
-    return update
+    own = TrustRegion(step.radius, RULES[rule](len(policy.log_std), reach), step.solver)
+    new, _, metrics = own.update(policy, (), *seen, progress=progress, key=jax.random.PRNGKey(0))
+    return Updated(new, add(new, policy, -1.0), metrics)
 
 
-def rules(actions: int, distance: Callable[[float], float]) -> dict[str, Gradient]:
-    """By name: plain, SHAPO by radius, and E-SAM as far in parameters as SHAPO of the same radius."""
-    shapo = {f"SHAPO δ {radius:g}": Shapo(radius * actions) for radius in RADII}
-    esam = {f"E-SAM ρ {distance(r):.2g}": Sam(distance(r)) for r in RADII[1:]}
-    return {"plain": Plain(), **shapo, **esam}
+@jax.jit
+def gains(policy: Policy, new: Policy, seen: Seen) -> Array:
+    """Of the objective, of cost per step, and of how improbable the costliest actions are, in percent."""
+    samples = seen.samples
+    cost = samples.cost_advantage[:, 0]
+    rare = cost >= jnp.quantile(cost, COSTLIEST)
+    gain = lambda weight: surrogate(samples, weight)(policy) - surrogate(samples, weight)(new)
+    return jnp.stack([gain(seen.advantage), gain(cost), 100 * gain(rare / rare.mean())])
 
 
-def judged(policy: Policy, step: TrustRegion, batches: Sequence[Seen]) -> Table:
-    """Every rule on every batch, judged on every other."""
-    actions = len(policy.log_std)
+@partial(jax.jit, static_argnums=0)
+def turning(step: TrustRegion, policy: Policy, a: Policy, b: Policy, seen: Seen) -> Array:
+    """The angle between two moves of a policy, in degrees."""
+    fisher = step.solver.metric(seen.samples, policy).apply
+    inner = lambda x, y: dot(x, fisher(y))
+    cosine = inner(a, b) / jnp.sqrt(inner(a, a) * inner(b, b))
+    return jnp.degrees(jnp.arccos(jnp.clip(cosine, -1, 1)))
 
-    @jax.jit
-    def gains(new: Policy, seen: Seen) -> jax.Array:
-        samples = seen.samples
-        cost = samples.cost_advantage[:, 0]
-        rare = cost >= jnp.quantile(cost, COSTLIEST)
-        gain = lambda weight: surrogate(samples, weight)(policy) - surrogate(samples, weight)(new)
-        return jnp.stack([gain(seen.advantage), gain(cost), gain(rare / rare.mean())])
 
-    @jax.jit
-    def turning(a: Policy, b: Policy, seen: Seen) -> jax.Array:
-        fisher = step.solver.metric(seen.samples, policy).apply
-        inner = lambda x, y: dot(x, fisher(y))
-        return jnp.degrees(
-            jnp.arccos(jnp.clip(inner(a, b) / jnp.sqrt(inner(a, a) * inner(b, b)), -1, 1))
-        )
-
-    def distance(radius: float) -> float:
-        update = updater(step, Shapo(radius * actions), policy)
-        return float(np.mean([update(seen).metrics["gradient/distance"] for seen in batches]))
-
-    columns = ("rule", "cos(g, g̃)", "turned by", "gain, own batch", "on others", "more than plain",
-               "cost per step", "costliest 1 %")  # fmt: skip
-    table = Table(*columns)
-    plain = [updater(step, Plain(), policy)(seen) for seen in batches]
-    pairs = [(i, j) for i in range(len(batches)) for j in range(len(batches)) if i != j]
-    first = None
-    chance = [float(turning(plain[i].move, plain[j].move, batches[i])) for i, j in pairs]
-    for name, rule in rules(actions, distance).items():
-        update = updater(step, rule, policy)
-        updated = [update(seen) for seen in batches]
-        own = [float(gains(u.policy, s)[0]) for u, s in zip(updated, batches, strict=True)]
+def judged(
+    policy: Policy, step: TrustRegion, batches: Sequence[Seen]
+) -> tuple[dict[str, Judged], list[float]]:
+    """Every rule on every batch, judged on every other; and by how much chance turns the plain step."""
+    pairs = list(itertools.permutations(range(len(batches)), 2))
+    plain, chance, found, reaches = [], [], {}, {}
+    for name in RULES:
+        _, _, radius = name.rpartition(" ")
+        reach = jnp.asarray(reaches.get(radius, 0.0))
+        done = [updated(step, name, policy, seen, reach) for seen in batches]
+        if name == "plain":
+            plain = done
+            chance = [
+                float(turning(step, policy, plain[i].move, plain[j].move, batches[i]))
+                for i, j in pairs
+            ]
+        if name.startswith("SHAPO"):
+            reaches[radius] = np.mean([u.metrics["gradient/distance"] for u in done])
         others = [
-            np.mean([gains(u.policy, s) for j, s in enumerate(batches) if j != i], axis=0)
-            for i, u in enumerate(updated)
+            np.mean([gains(policy, u.policy, s) for j, s in enumerate(batches) if j != i], axis=0)
+            for i, u in enumerate(done)
         ]
         turned = [
-            float(turning(p.move, u.move, seen))
-            for p, u, seen in zip(plain, updated, batches, strict=True)
+            float(turning(step, policy, p.move, u.move, seen))
+            for p, u, seen in zip(plain, done, batches, strict=True)
             if u.metrics["policy/fraction"] > 0
         ]
-        cosine = [float(u.metrics.get("gradient/cosine", 1.0)) for u in updated]
+        own = [float(gains(policy, u.policy, s)[0]) for u, s in zip(done, batches, strict=True)]
         gain, cost, rare = np.transpose(others)
-        first = gain if first is None else first
-        table.add_row(
-            name, mean(cosine, ".4f"), mean(turned, ".1f") + "°", mean(own, ".4f"),
-            mean(gain, ".4f"), mean(gain - first, "+.5f"), mean(cost, "+.5f"),
-            mean(100 * rare, "+.2f") + " %",
-        )  # fmt: skip
-    update, pooled = updater(step, Plain(), policy), []
+        first = found["plain"].others if found else gain
+        cosine = [float(u.metrics.get("gradient/cosine", 1.0)) for u in done]
+        found[name] = Judged(cosine, turned, own, gain, gain - first, cost, rare)
+    pooled = []
     for i, unseen in enumerate(batches):
         rest = jax.tree.map(lambda *parts: jnp.concatenate(parts), *batches[:i], *batches[i + 1 :])
-        new = update(rest).policy
-        pooled.append([float(gains(new, rest)[0]), *gains(new, unseen)])
+        new = updated(step, "plain", policy, rest, jnp.zeros(())).policy
+        pooled.append([float(gains(policy, new, rest)[0]), *gains(policy, new, unseen)])
     own, gain, cost, rare = np.transpose(pooled)
-    table.add_row(
-        f"plain, {len(batches) - 1} at once", "", "", mean(own, ".4f"), mean(gain, ".4f"),
-        mean(gain - first, "+.5f"), mean(cost, "+.5f"), mean(100 * rare, "+.2f") + " %",
-    )  # fmt: skip
-    table.caption = f"two batches turn the plain step by {mean(chance, '.1f')}°"
-    return table
+    more = gain - found["plain"].others
+    found[f"plain, {len(batches) - 1} at once"] = Judged((), (), own, gain, more, cost, rare)
+    return found, chance
+
+
+def table(looks: Sequence[tuple[dict[str, Judged], list[float]]]) -> Table:
+    """A row per rule: over the batches of a single policy, or over several policies."""
+
+    def over(each: Sequence[Numbers], form: str) -> str:
+        if not len(each[0]):
+            return ""
+        return mean(each[0] if len(each) == 1 else [np.mean(values) for values in each], form)
+
+    found = [rules for rules, _ in looks]
+    listing = Table("rule", *(heading for heading, _ in COLUMNS))
+    for name in found[0]:
+        values = zip(*(rules[name] for rules in found), strict=True)
+        cells = [over(each, form) for each, (_, form) in zip(values, COLUMNS, strict=True)]
+        listing.add_row(name, *cells)
+    chance = over([chance for _, chance in looks], ".1f")
+    listing.caption = f"two batches turn the plain step by {chance}°"
+    return listing
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", type=Path, help="a run's folder, of trpo-pid or trpo-lagrangian")
+    parser.add_argument(
+        "runs", nargs="+", type=Path, help="folders of runs of trpo-pid or trpo-lagrangian"
+    )
     parser.add_argument("--batches", type=int, default=8)
     options = parser.parse_args()
     compiling.prepare()
-    Console(width=150).print(judged(*looked_at(Run.open(options.run), options.batches)))
+    looks = []
+    for folder in options.runs:
+        looks.append(judged(*looked_at(Run.open(folder), options.batches)))
+        Console(width=170, stderr=True).print(folder.name, table(looks[-1:]))
+    Console(width=170).print(table(looks))
 
 
 if __name__ == "__main__":

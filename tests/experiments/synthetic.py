@@ -59,14 +59,21 @@ def _progress(experiment: Experiment, count: int, skill: float, rng) -> dict[str
         "policy/kl": np.full(count, 0.009),
         "policy/fraction": np.ones(count),
         "policy/multiplier": 0.4 * np.exp(-done) + 0.01 * np.abs(noise[2]),
-        "gradient/kl": np.full(count, experiment.pessimism if shapo else 0.0),
-        "gradient/cosine": np.full(count, 0.97 if shapo else 1.0),
-        "gradient/alpha": np.exp(-5 * done) / 2,
-        "gradient/distance": np.full(count, experiment.pessimism**0.5 if shapo else 0.0),
+        **(_gradient(experiment.pessimism, done) if shapo else {}),
         "time/actor": np.full(count, 0.2 if shapo else 0.1),
         "time/critics": np.full(count, 0.2),
         "time/seconds": (iteration + 1) * experiment.batch_steps / 20_000,
         "time/steps_per_second": np.full(count, 20_000.0),
+    }
+
+
+def _gradient(radius: float, done: np.ndarray) -> dict[str, np.ndarray]:
+    """What SHAPO records, and a plain run does not."""
+    return {
+        "gradient/kl": np.full(len(done), radius),
+        "gradient/cosine": np.full(len(done), 0.97),
+        "gradient/alpha": np.exp(-5 * done) / 2,
+        "gradient/distance": np.full(len(done), radius**0.5),
     }
 
 

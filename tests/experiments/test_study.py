@@ -190,6 +190,7 @@ def test_what_is_told_are_the_runs_means(runs):
         earned = [run.history.final("reward/episode") for run in own]
         error = stats.sem(earned)
         assert told[name][1:3] == ("5", f"{np.mean(earned):.1f} ± {error:.1f}")
+        assert (told[name][-1] == "–") == (arm.gradient == "plain"), "which turns nothing"
     few = telling.arms(block, [run for run in runs if run.experiment.seed == 0])
     assert all("±" not in cell for row in few for cell in row)
     assert not telling.verdicts(block, runs[:2]) and len(telling.verdicts(block, runs)) == 4

@@ -36,6 +36,7 @@ COST_P95 = Quantity("cost p95", "cost/p95")
 COST_RATE = Quantity("cost rate", "cost/rate", "so far")
 TOTAL_COST = Quantity("total cost", "cost/total", "so far")
 FALLS = Quantity("falls", "termination/total", "so far")
+COSINE = Quantity("cos(g, g̃)", "gradient/cosine")
 
 
 def numbered(quantity: Quantity, cost: int) -> Quantity:

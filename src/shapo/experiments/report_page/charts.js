@@ -59,7 +59,8 @@ const Charts = (() => {
   function makeScale(values, from, to, log) {
     let low = Math.min(...values),
       high = Math.max(...values);
-    if (low === high) {
+    // Also where they differ by rounding alone, as means over seeds of a constant do.
+    if (high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high))) {
       [low, high] = log
         ? [low / 2, high * 2]
         : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];

@@ -8,6 +8,7 @@ import numpy as np
 from shapo.experiments.figures.figure import at_radius
 from shapo.experiments.figures.registry import FIGURES
 from shapo.experiments.quantities import (
+    COSINE,
     COST,
     COST_P80,
     COST_P95,
@@ -35,6 +36,7 @@ MEASURED: tuple[tuple[Quantity, str], ...] = (
     (COST_P95, ".1f"),
     (COST_RATE, ".5f"),
     (FALLS, ",.0f"),
+    (COSINE, ".4f"),
 )
 """What is told of each arm, and how it is written."""
 ARMS: Row = ("arm", "seeds", *(quantity.name for quantity, _ in MEASURED))
