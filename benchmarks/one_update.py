@@ -4,11 +4,11 @@
 
 The policy of a run's last checkpoint collects several batches. With each of them it is updated by each gradient rule
 from the same place; every new policy is then judged on all the other batches: by its surrogate of the objective, by
-that of the cost per step, and by how much less probable it makes the actions of the highest cost advantage, one in a
-hundred. Turning is the angle between two steps as the policy sees it (in the Fisher metric): between a rule's and the
-plain one on the same batch, and between the plain ones of two batches, which differ by chance alone. Means ± standard
-errors over batches; of several runs, over their policies. The last row is what more data would do: the plain rule with
-all batches but one, judged on that.
+that of the cost per step, and by how probable it makes the actions of the highest cost advantage, one in a hundred, and
+as a control those of the lowest. Turning is the angle between two steps as the policy sees it (in the Fisher metric):
+between a rule's and the plain one on the same batch, and between the plain ones of two batches, which differ by chance
+alone. Means ± standard errors over batches; of several runs, over their policies. The last row is what more data would
+do: the plain rule with all batches but one, judged on that.
 """
 
 import argparse
@@ -36,7 +36,7 @@ from shapo.rules.trees import add, dot
 from shapo.runs.folder import Run
 from shapo.types import Progress
 
-COSTLIEST = 0.99
+RARE = 0.01
 RADII = (1e-5, 1e-4, 1e-3, 1e-2)
 """Of SHAPO, per action dimension."""
 
@@ -63,14 +63,19 @@ class Judged(NamedTuple):
     more: Numbers
     """Than the plain rule, there."""
     cost: Numbers
-    """Saved per step, there."""
-    rare: Numbers
-    """By how many percent the costliest actions are less probable, there."""
+    """By how much it rises per step, there."""
+    costliest: Numbers
+    """By how many percent the costliest actions become more probable, there."""
+    costliest_more: Numbers
+    """Than by the plain rule."""
+    cheapest: Numbers
+    cheapest_more: Numbers
 
 
 COLUMNS = (
     ("cos(g, g̃)", ".4f"), ("turned by, °", ".1f"), ("gain, own batch", ".4f"), ("on others", ".4f"),
     ("more than plain", "+.5f"), ("cost per step", "+.5f"), ("costliest 1 %, %", "+.2f"),
+    ("more than plain", "+.2f"), ("cheapest 1 %, %", "+.2f"), ("more than plain", "+.2f"),
 )  # fmt: skip
 
 
@@ -121,12 +126,13 @@ def updated(step: TrustRegion, rule: str, policy: Policy, seen: Seen, reach: Arr
 
 @jax.jit
 def gains(policy: Policy, new: Policy, seen: Seen) -> Array:
-    """Of the objective, of cost per step, and of how improbable the costliest actions are, in percent."""
+    """How much the objective, the cost per step and, in percent, the costliest and the cheapest actions gain."""
     samples = seen.samples
     cost = samples.cost_advantage[:, 0]
-    rare = cost >= jnp.quantile(cost, COSTLIEST)
+    few = [cost >= jnp.quantile(cost, 1 - RARE), cost <= jnp.quantile(cost, RARE)]
     gain = lambda weight: surrogate(samples, weight)(policy) - surrogate(samples, weight)(new)
-    return jnp.stack([gain(seen.advantage), gain(cost), 100 * gain(rare / rare.mean())])
+    shares = (100 * gain(rare / rare.mean()) for rare in few)
+    return jnp.stack([gain(seen.advantage), gain(cost), *shares])
 
 
 @partial(jax.jit, static_argnums=0)
@@ -166,19 +172,28 @@ def judged(
             if u.metrics["policy/fraction"] > 0
         ]
         own = [float(gains(policy, u.policy, s)[0]) for u, s in zip(done, batches, strict=True)]
-        gain, cost, rare = np.transpose(others)
-        first = found["plain"].others if found else gain
         cosine = [float(u.metrics.get("gradient/cosine", 1.0)) for u in done]
-        found[name] = Judged(cosine, turned, own, gain, gain - first, cost, rare)
+        found[name] = compared(cosine, turned, own, np.transpose(others), found.get("plain"))
     pooled = []
     for i, unseen in enumerate(batches):
         rest = jax.tree.map(lambda *parts: jnp.concatenate(parts), *batches[:i], *batches[i + 1 :])
         new = updated(step, "plain", policy, rest, jnp.zeros(())).policy
         pooled.append([float(gains(policy, new, rest)[0]), *gains(policy, new, unseen)])
-    own, gain, cost, rare = np.transpose(pooled)
-    more = gain - found["plain"].others
-    found[f"plain, {len(batches) - 1} at once"] = Judged((), (), own, gain, more, cost, rare)
+    own, *unseen = np.transpose(pooled)
+    found[f"plain, {len(batches) - 1} at once"] = compared((), (), own, unseen, found["plain"])
     return found, chance
+
+
+def compared(
+    cosine: Numbers, turned: Numbers, own: Numbers, unseen: Sequence[NDArray], plain: Judged | None
+) -> Judged:
+    """What `gains` found on unseen batches, beside the plain rule's."""
+    gain, cost, costliest, cheapest = unseen
+    first = plain or Judged(cosine, turned, own, gain, (), cost, costliest, (), cheapest, ())
+    return Judged(
+        cosine, turned, own, gain, gain - first.others, cost, costliest, costliest - first.costliest,
+        cheapest, cheapest - first.cheapest,
+    )  # fmt: skip
 
 
 def table(looks: Sequence[tuple[dict[str, Judged], list[float]]]) -> Table:
@@ -211,8 +226,8 @@ def main() -> None:
     looks = []
     for folder in options.runs:
         looks.append(judged(*looked_at(Run.open(folder), options.batches)))
-        Console(width=170, stderr=True).print(folder.name, table(looks[-1:]))
-    Console(width=170).print(table(looks))
+        Console(width=240, stderr=True).print(folder.name, table(looks[-1:]))
+    Console(width=240).print(table(looks))
 
 
 if __name__ == "__main__":
