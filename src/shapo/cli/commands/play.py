@@ -117,7 +117,7 @@ def _picture(frames: "Sequence[Frame]", runs: "Sequence[Run]") -> NDArray[np.uin
     from shapo.film import captioned
 
     parts = [
-        captioned(frame, _name(trained), trained.experiment.cost_limit[0])
+        captioned(frame, _name(trained), sum(trained.experiment.cost_limit))
         for frame, trained in zip(frames, runs, strict=True)
     ]
     whole = np.hstack(parts)
