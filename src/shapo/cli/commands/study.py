@@ -102,7 +102,7 @@ def _show(runs: "list[Run]") -> None:
     from shapo.experiments.study import telling
 
     console = Console()
-    console = console if console.is_terminal else Console(width=130)
+    console = console if console.is_terminal else Console(width=160)
 
     def show(headings: telling.Row, rows: list[telling.Row]) -> None:
         table = Table(box=box.SIMPLE)
