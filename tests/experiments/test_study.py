@@ -237,6 +237,9 @@ def test_a_claim_names_the_figure_that_shows_what_was_compared(runs, tmp_path, m
     cli.dispatch([str(word) for word in words])
     drawn = len([arm for arm in bases.arms.values() if arm.algo != "trpo-lagrangian"])
     assert f"{5 * drawn} complete" in capsys.readouterr().out
+    begun = [run for run in read_runs(folder).runs if run.experiment.seed == 0]
+    verdict = {row[0]: row[3] for row in telling.claims([*runs, *begun])}
+    assert verdict[CARRIES.text] == "too few runs yet"
 
 
 def test_a_claim_without_runs_says_how_sure_its_seeds_would_be(runs):

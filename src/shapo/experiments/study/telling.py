@@ -67,14 +67,25 @@ def claims(runs: Sequence[Run]) -> list[Row]:
         seeds = sorted({found.seeds for found in own})
         rows.append((
             claim.text, "; ".join(differences) or _foreseen(claim, planned, runs),
-            " to ".join(map(str, seeds)) or "–", verdict_on(own) or _waiting(claim),
+            " to ".join(map(str, seeds)) or "–", verdict_on(own) or _waiting(claim, planned, runs),
             _figure(claim, planned, radius),
         ))  # fmt: skip
     return rows
 
 
-def _waiting(claim: Claim) -> str:
-    return f"set aside, see “{claim.instead}”" if claim.instead else "not run yet"
+def _waiting(claim: Claim, planned: Sequence[Block], runs: Sequence[Run]) -> str:
+    """Why there is no verdict."""
+    if claim.instead:
+        return f"set aside, see “{claim.instead}”"
+    arms = [
+        (block, ours)
+        for block in planned
+        for contrast in block.contrasts
+        if contrast.claim is claim
+        for ours, _ in contrast.arms
+    ]
+    there = any(within(block, ours, runs) for block, ours in arms)
+    return "too few runs yet" if there else "not run yet"
 
 
 def _figure(claim: Claim, planned: Sequence[Block], radius: float | None) -> str:
