@@ -39,9 +39,7 @@ class Arm:
 
 def at_radius(arms: Sequence[Arm], radius: float) -> list[Arm]:
     """The same arms with another radius of SHAPO; a panel that compares radii is left as it is."""
-    has_one = lambda arm: (
-        arm.experiment.gradient == "shapo" and "pessimism" not in arm.experiment.idle()
-    )
+    has_one = lambda arm: "pessimism" not in arm.experiment.idle()
     radii: dict[str, set[float]] = {}
     for arm in filter(has_one, arms):
         radii.setdefault(arm.panel, set()).add(arm.experiment.pessimism)
@@ -145,9 +143,10 @@ def provenance(figure: Figure, results: Sequence[Result]) -> str:
     with_runs = [result for result in results if result.runs]
     counts = [len(result.runs) for result in with_runs]
     steps = _span([run.history.steps for result in with_runs for run in result.runs], steps_text)
-    published = _span([arm.experiment.steps for arm in figure.arms()], steps_text)
+    arms = figure.arms()
+    published = _span([arm.experiment.steps for arm in arms], steps_text)
     kind = lambda arm: arm.experiment.essence("seed", "steps")
-    own = {kind(arm) for arm in figure.arms()}
+    own = {kind(arm) for arm in arms}
     other = {arm.experiment.pessimism for arm, *_ in results if kind(arm) not in own}
     absent = len(results) - len(with_runs)
     longer = [run for arm, own, _ in results for run in own if run.experiment.steps > arm.experiment.steps]  # fmt: skip

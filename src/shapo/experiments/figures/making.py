@@ -71,8 +71,7 @@ def make(names: Sequence[str], order: Order) -> None:
 
 def _require_a_radius(chosen: Sequence[Figure], radius: float) -> None:
     """Raise BadInput if none of the figures would be another one with it."""
-    wanted = [(figure.arms(), at_radius(figure.arms(), radius)) for figure in chosen]
-    if all(before == after for before, after in wanted):
+    if all(at_radius(arms, radius) == arms for arms in (figure.arms() for figure in chosen)):
         names = ", ".join(figure.name for figure in chosen)
         raise BadInput(
             f"pessimism {radius:g} changes nothing in {names}: it is as published there, or radii are what is compared"

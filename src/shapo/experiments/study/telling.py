@@ -20,7 +20,7 @@ from shapo.experiments.quantities import (
 )
 from shapo.experiments.statistics import standard_error
 from shapo.experiments.study.plan import blocks, chosen_radius, written
-from shapo.experiments.study.questions import CLAIMS, Block, Claim, runs_of
+from shapo.experiments.study.questions import CLAIMS, Block, Claim, Contrast, runs_of
 from shapo.experiments.study.verdicts import Finding, foreseen, judged, verdict_on
 from shapo.runs.folder import Run
 
@@ -73,18 +73,21 @@ def claims(runs: Sequence[Run]) -> list[Row]:
     return rows
 
 
+def _tests_of(claim: Claim, planned: Sequence[Block]) -> list[tuple[Block, Contrast]]:
+    """The contrasts that test a claim, each with its block."""
+    pairs = ((block, contrast) for block in planned for contrast in block.contrasts)
+    return [pair for pair in pairs if pair[1].claim is claim]
+
+
 def _waiting(claim: Claim, planned: Sequence[Block], runs: Sequence[Run]) -> str:
     """Why there is no verdict."""
     if claim.instead:
         return f"set aside, see “{claim.instead}”"
-    arms = [
-        (block, ours)
-        for block in planned
-        for contrast in block.contrasts
-        if contrast.claim is claim
+    there = any(
+        within(block, ours, runs)
+        for block, contrast in _tests_of(claim, planned)
         for ours, _ in contrast.arms
-    ]
-    there = any(within(block, ours, runs) for block, ours in arms)
+    )
     return "too few runs yet" if there else "not run yet"
 
 
@@ -96,9 +99,7 @@ def _figure(claim: Claim, planned: Sequence[Block], radius: float | None) -> str
         ways[f"{claim.figure} --pessimism {written(radius)}"] = at_radius(arms, radius)
     compared = [
         {block.arms[name].essence("seed") for name in pair}
-        for block in planned
-        for contrast in block.contrasts
-        if contrast.claim is claim
+        for block, contrast in _tests_of(claim, planned)
         for pair in contrast.arms
     ]
     for way, shown in ways.items():
@@ -112,9 +113,7 @@ def _foreseen(claim: Claim, planned: Sequence[Block], runs: Sequence[Run]) -> st
     """What can be said of a claim before its runs: how far its interval will reach."""
     found = [
         (foreseen(block, contrast, runs), contrast.criterion.form, len(block.seeds))
-        for block in planned
-        for contrast in block.contrasts
-        if contrast.claim is claim
+        for block, contrast in _tests_of(claim, planned)
     ]
     reach, form, seeds = max(found, default=(math.nan, "", 0))
     return "–" if math.isnan(reach) else f"{seeds} seeds would leave ± {reach:{form}}"
