@@ -118,9 +118,14 @@ def _begins(count: int, late: int) -> list[int]:
 
 
 def _rows(name: str, values: NDArray[np.float64], begins: Sequence[int]) -> list[float | None]:
-    stretches = np.split(values, begins[1:])
-    found = [each[-1] if _one(name) in GROWING else known_mean(each) for each in stretches]
-    return [None if np.isnan(x) else float(f"{x:.{DIGITS}g}") for x in found]
+    found = [in_short(name, stretch) for stretch in np.split(values, begins[1:])]
+    return [None if np.isnan(x) else x for x in found]
+
+
+def in_short(name: str, values: NDArray[np.float64]) -> float:
+    """What an archive keeps of a column's values over a stretch of iterations."""
+    found = values[-1] if _one(name) in GROWING else known_mean(values)
+    return float(f"{found:.{DIGITS}g}")
 
 
 def _one(name: str) -> str:

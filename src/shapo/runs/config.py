@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import Recorded
 from shapo.runs.files import Damaged, read_json
+from shapo.runs.provenance import Provenance, provenance_of
 from shapo.words import BadInput
 
 FORMER_NAMES = {
@@ -21,10 +22,10 @@ class BadConfig(BadInput):
 
 
 class Config(NamedTuple):
-    """What was asked, and of which shapo."""
+    """What was asked, and of which shapo, where."""
 
     experiment: Experiment
-    version: str
+    made: Provenance
     extended: bool
     """Whether it was begun for fewer steps than it was then asked for."""
 
@@ -43,7 +44,7 @@ def read_config(path: Path) -> Config:
 def config_of(content: Any, file: str) -> Config:
     """What the content of a `config.json` says; `BadConfig` names the file that it comes from."""
     try:
-        choices, version = dict(content["experiment"]), str(content.get("version", "unknown"))
+        choices, made = dict(content["experiment"]), provenance_of(content)
         custom = dict(content.get("custom", {}))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadConfig(f"{file} is not a run's config ({error})") from None
@@ -52,9 +53,9 @@ def config_of(content: Any, file: str) -> Config:
             raise BadConfig(f"{file} is not a run's config ({name} cannot be {value!r})")
     if custom:
         raise BadConfig(
-            f"{file} was written by shapo {version}, which called what was passed as Python objects by other names"
+            f"{file} was written by shapo {made.version}, which called what was passed as Python objects by other names"
         )
-    return Config(_experiment(file, choices, version), version, "extended_from" in content)
+    return Config(_experiment(file, choices, made.version), made, "extended_from" in content)
 
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:

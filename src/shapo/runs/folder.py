@@ -30,10 +30,9 @@ from shapo.runs.history import History, read_history
 from shapo.runs.holding import held
 from shapo.runs.integrity import MANIFEST, TABLES, broken_seals, check_inside, is_sealed
 from shapo.runs.origin import differences
-from shapo.runs.version import commit, installed, release
+from shapo.runs.provenance import Provenance, here
 from shapo.words import BadInput, printable
 
-PACKAGES = ("jax", "jaxlib", "numpy", "mujoco", "numba", "gymnasium", "optax")
 ASIDE = "aside"
 LOG, FAILURE = "workers.log", "failure.txt"
 LONGEST = 2000
@@ -52,8 +51,8 @@ class Run:
 
     folder: Path
     experiment: Experiment
-    version: str = dataclasses.field(default_factory=release)
-    """The shapo that wrote it."""
+    made: Provenance = dataclasses.field(default_factory=here, compare=False, repr=False)
+    """Which shapo began it, with what, and where."""
     extended: bool = False
     """Whether it was begun for fewer steps than it was then asked for."""
     moment: History | None = dataclasses.field(default=None, compare=False, repr=False)
@@ -95,6 +94,11 @@ class Run:
             return cls(folder, *read_config(folder / CONFIG))
         except BadConfig as error:
             raise BadConfig(f"{folder}: {error}") from None
+
+    @property
+    def version(self) -> str:
+        """The shapo that began it."""
+        return self.made.version
 
     @property
     def id(self) -> str:
@@ -209,12 +213,14 @@ def is_free(folder: Path) -> bool:
 
 
 def _write_config(folder: Path, experiment: Experiment) -> None:
+    made = here()
     config = {
-        "version": release(),
-        "commit": commit(),
+        "version": made.version,
+        "commit": made.commit,
         "id": secrets.token_hex(8),
         "experiment": dataclasses.asdict(experiment),
-        "packages": {name: installed(name) for name in PACKAGES},
+        "packages": made.packages,
+        "processor": made.processor,
     }
     write_atomically(folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
 

@@ -17,7 +17,7 @@ from shapo.runs.config import read_config
 from shapo.runs.folder import Run
 from shapo.runs.history import History, read_history
 from shapo.runs.integrity import altered, check_inside
-from shapo.words import BadInput
+from shapo.words import BadInput, counted, nearest
 
 FILES = ("config.json", "progress.csv", "episodes.csv")
 NEEDED = ("iteration", "steps")
@@ -47,6 +47,22 @@ def read_runs(*folders: str | Path) -> Runs:
         except (ValueError, OSError) as error:
             skipped.append(Skipped(place, " ".join(str(error).split())))
     return _of_one_version(Runs(runs, skipped))
+
+
+def find_run(path: Path) -> Run:
+    """One run: its folder, or an archive and, as if that were a folder, the run's name in it."""
+    archive = path if is_archive(path) else path.parent
+    if not is_archive(archive):
+        return Run.open(path)
+    by_name = {run.folder.name: run for run in read_archive(archive)}
+    if path.name in by_name:
+        return by_name[path.name]
+    if path == archive:
+        raise BadInput(
+            f"{path} is an archive of {counted(len(by_name), 'run')}; name one of them: {path / min(by_name)}"
+        )
+    hint = nearest(path.name, by_name) or f"; `shapo runs {archive}` lists what it holds"
+    raise BadInput(f"{archive} holds no {path.name}{hint}")
 
 
 def read_episodes(run: Run) -> History:

@@ -14,7 +14,7 @@ from shapo.runs.files import Damaged, read_json, write_atomically
 from shapo.runs.folder import Run
 from shapo.runs.integrity import MANIFEST, altered, altered_rows, is_sealed
 from shapo.runs.origin import FREE, differences
-from shapo.runs.version import installed
+from shapo.runs.provenance import here, unlike
 from shapo.runs.writing import RunWriter
 from shapo.words import BadInput
 
@@ -53,7 +53,7 @@ def where_to_go_on(run: Run) -> Start:
         if so or not asked_for:
             notes.append(f"{run.folder}: {said}{so}")
     if checkpoint.iteration + 1 < run.experiment.iterations:
-        return Start(checkpoint, False, [*notes, *changed_versions(run)])
+        return Start(checkpoint, False, [*notes, *_begun_elsewhere(run)])
     with contextlib.closing(RunWriter(run, checkpoint)) as writer:
         writer.finish()
     return Start(checkpoint, True, notes)
@@ -100,17 +100,9 @@ def newest_usable(run: Run) -> tuple[Checkpoint | None, list[str]]:
     return None, list(dict.fromkeys(notes))
 
 
-def changed_versions(run: Run) -> list[str]:
-    """A line that names what is of another version than when the run was begun, if anything is."""
-    config = read_json(run.folder / CONFIG)
-    packages = config.get("packages")
-    begun = {"shapo": config.get("version"), **(packages if isinstance(packages, dict) else {})}
-    changed = [name for name in begun if begun[name] != installed(name)]
-    if not changed:
-        return []
-    then = ", ".join(f"{name} {begun[name]}" for name in changed)
-    now = ", ".join(f"{name} {installed(name)}" for name in changed)
-    return [f"{run.folder} was begun with {then}, this is {now}: numbers may differ"]
+def _begun_elsewhere(run: Run) -> list[str]:
+    changed = unlike(run.made.decisive, here().decisive)
+    return [f"{run.folder} was begun with {changed}: numbers may differ"] if changed else []
 
 
 def _finished(run: Run) -> Start:

@@ -17,6 +17,7 @@ COMMANDS = {
     "tune": "search for good values of SHAPO's two numbers",
     "figure": "draw a figure or table of the paper",
     "study": "what our own runs say about the paper's claims",
+    "repeat": "train a run again from its record: do the same numbers come out?",
     "runs": "list the runs there are, and verify their files",
     "report": "one HTML page about any number of runs",
     "archive": "put many finished runs into one small file, to publish and redraw",

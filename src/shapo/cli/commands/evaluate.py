@@ -45,11 +45,14 @@ def run(options: argparse.Namespace) -> None:
     """Play and print."""
     from shapo.evaluate import blueprint_of, evaluate
     from shapo.runs.folder import Run
-    from shapo.runs.resuming import changed_versions
+    from shapo.runs.provenance import here, unlike
 
     trained = Run.open(options.run)
-    for note in changed_versions(trained):
-        warnings.warn(note, stacklevel=1)
+    # Another processor matters to a training, which amplifies the last bit of a number; not to a mean of episodes.
+    if changed := unlike(trained.made.versions, here().versions):
+        warnings.warn(
+            f"{trained.folder} was begun with {changed}: numbers may differ", stacklevel=1
+        )
     policy, build = trained.policy, blueprint_of(trained, options.env, options.cost).build
     env = options.env or trained.experiment.env
     kinds = {"mean action": False, "sampled action": True}

@@ -11,8 +11,8 @@ from shapo.experiments.sweep.naming import run_names
 from shapo.runs.checkpoints import iterations
 from shapo.runs.folder import Run, is_free
 from shapo.runs.integrity import altered
+from shapo.runs.provenance import release
 from shapo.runs.reading import series
-from shapo.runs.version import release
 from shapo.words import printable
 
 

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from shapo.runs.version import commit_of
+from shapo.runs.provenance import commit_of, here, provenance_of, unlike
 
 
 @pytest.fixture
@@ -40,3 +40,20 @@ def test_what_nobody_knows_is_not_made_up(tree, tmp_path, monkeypatch):
     assert commit_of(origin(tmp_path)) == ""  # no work tree
     monkeypatch.setenv("PATH", str(tmp_path))  # no git
     assert commit_of(origin(tree)) == ""
+
+
+def test_where_numbers_come_from_is_found_again():
+    now = here()
+    assert now.processor and now.version and now.packages["jax"]
+    written = {"version": now.version, "commit": now.commit, "packages": now.packages}
+    assert provenance_of(written | {"processor": now.processor}) == now
+    assert unlike(now.decisive, now.decisive) == ""
+
+
+def test_what_was_not_recorded_is_not_said_to_have_been_otherwise():
+    then = provenance_of({"version": here().version, "packages": "none"})
+    assert (then.processor, then.packages) == ("", {})
+    assert unlike(then.decisive, here().decisive) == ""
+    other = {"jax": "0.1", "processor": "old", "gone": "1"}
+    said = "jax 0.1, processor old, gone 1, this is jax 0.2, processor new, gone None"
+    assert unlike(other, {"jax": "0.2", "processor": "new"}) == said
