@@ -10,7 +10,7 @@ from synthetic import write_run
 from shapo.cli import main as cli
 from shapo.experiments import style, sweep
 from shapo.experiments.figures.registry import FIGURES
-from shapo.experiments.statistics import in_pairs
+from shapo.experiments.statistics import apart, in_pairs, weighted_means
 from shapo.experiments.study import telling
 from shapo.experiments.study.plan import FIRST_SEEDS, RADII, blocks, chosen_radius, flagship
 from shapo.experiments.study.questions import (
@@ -179,6 +179,34 @@ def test_several_algorithms_are_judged_by_the_mean_of_their_differences(tmp_path
     assert telling.verdicts(block, bases)[0][0] == (
         "crpo, cpo, saute, trpo-lagrangian: SHAPO δ 1e-3"
     )
+
+
+def test_a_block_is_judged_once_when_all_its_seeds_are_there(runs):
+    early = [run for run in runs if run.experiment.seed < 4]
+    found = judged(flagship(FIRST_SEEDS), early)
+    assert {(each.seeds, each.planned, each.verdict) for each in found} == {(4, 5, "open")}
+    assert min(each.p for each in found) < 0.05, "which would have been called a difference"
+    assert verdict_on([found[0], judged(flagship(FIRST_SEEDS), runs)[0]]) == "open"
+    assert {row[-2:] for row in telling.verdicts(flagship(FIRST_SEEDS), early)} == {
+        ("4 of 5", "open")
+    }
+    assert telling.claims(early)[0][2:4] == ("4 of 5", "open")
+
+
+def test_who_looks_after_every_seed_is_deceived():
+    """Of 3, 4 and 5 seeds of four pairs of equal arms, a test at 5 % each: the rule's reason."""
+    rng = np.random.default_rng(0)
+    once = ever = 0
+    for _ in range(2000):
+        pairs = rng.normal(size=(4, 2, 5))
+        p = [
+            weighted_means([
+                (weight / 4, values) for pair in pairs for weight, values in apart(*pair[:, :seeds])
+            ])[1]
+            for seeds in (3, 4, 5)
+        ]  # fmt: skip
+        once, ever = once + (p[-1] < 0.05), ever + (min(p) < 0.05)
+    assert 0.03 < once / 2000 < 0.06 < 0.065 < ever / 2000 < 0.1
 
 
 def test_what_is_told_are_the_runs_means(runs):

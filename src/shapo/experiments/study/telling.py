@@ -64,10 +64,9 @@ def claims(runs: Sequence[Run]) -> list[Row]:
             f"{found.contrast.title} − {found.contrast.theirs}: {_difference(found)}"
             for found in own
         )
-        seeds = sorted({found.seeds for found in own})
         rows.append((
             claim.text, "; ".join(differences) or _foreseen(claim, planned, runs),
-            " to ".join(map(str, seeds)) or "–", verdict_on(own) or _waiting(claim, planned, runs),
+            " to ".join(dict.fromkeys(map(_seeds, own))) or "–", verdict_on(own) or _waiting(claim, planned, runs),
             _figure(claim, planned, radius),
         ))  # fmt: skip
     return rows
@@ -158,7 +157,7 @@ def verdicts(block: Block, runs: Sequence[Run]) -> list[Row]:
             contrast.title, contrast.theirs, contrast.criterion.quantity.name,
             ", ".join(f"{mean:{form}}" for mean in found.means),
             _difference(found), "< 0.001" if found.p < 5e-4 else f"{found.p:.3f}",
-            str(found.seeds), found.verdict,
+            _seeds(found), found.verdict,
         ))  # fmt: skip
     return rows
 
@@ -172,6 +171,10 @@ def within(block: Block, arm: str, runs: Sequence[Run]) -> list[Run]:
 def _difference(found: Finding) -> str:
     estimate, low, high = (f"{x:+{found.contrast.criterion.form}}" for x in found.difference)
     return f"{estimate} [{low}, {high}]"
+
+
+def _seeds(found: Finding) -> str:
+    return f"{found.seeds} of {found.planned}" if found.seeds < found.planned else str(found.seeds)
 
 
 def _mean(values: Sequence[float], form: str) -> str:
