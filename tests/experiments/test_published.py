@@ -59,6 +59,14 @@ def test_every_number_of_the_advice_is_known_from_somewhere():
     assert [number for number in NUMBER.findall(words) if number not in known] == []
 
 
+@pytest.mark.parametrize("path", ["README.md", "docs/index.md", "docs/practice.md"])
+def test_every_interval_told_elsewhere_is_one_of_the_studys(study, path):
+    _, _, tables = page("study").partition(study.BEGIN)
+    told = re.findall(r"[+-]\d[\d.]* \[[^]]+\]", " ".join((DOCS.parent / path).read_text().split()))
+    assert told
+    assert [each for each in told if each not in tables] == []
+
+
 def page(name):
     return (DOCS / f"{name}.md").read_text()
 

@@ -33,6 +33,7 @@ FIRST_SEEDS = range(5)
 OTHER_SEEDS = range(5, 10)
 """On these it is compared with others: where it was chosen, it has been lucky."""
 RADII = (1e-4, 1e-3)
+OTHER_ALGOS = ("crpo", "cpo", "saute", "trpo-lagrangian")
 PLAIN = "plain"
 
 
@@ -42,9 +43,10 @@ def blocks(runs: Sequence[Run]) -> list[Block]:
     radius = chosen_radius(runs)
     if radius is None:
         return found[:1]
-    # Whether there is an effect anywhere comes before what it is made of.
+    # Whether there is an effect anywhere comes before what it is made of, which is asked where one was found.
     falls, *more_falls = (_falls(algo, radius) for algo in ("trpo-pid", "crpo", "cpo"))
-    return [*found, falls, _bases(radius), *more_falls, *_ablations(radius, runs)]
+    asked = [*found, falls, _bases(radius), _bases_parts(radius), *more_falls]
+    return [*asked, *_ablations(radius, runs)]
 
 
 def flagship(seeds: range) -> Block:
@@ -107,10 +109,8 @@ def _ablations(radius: float, runs: Sequence[Run]) -> list[Block]:
             pair | actor | critics | decay,
             OTHER_SEEDS,
             [
-                *_above(actor, [PLAIN], ACTOR),
-                *_above([*critics, *decay], [PLAIN]),
-                *_above([ours], [*actor, *critics], TOGETHER),
-                *_above([ours], decay),
+                *_above([*actor, *critics, *decay], [PLAIN]),
+                *_above([ours], [*actor, *critics, *decay]),
             ],
         ),
         Block(
@@ -130,9 +130,26 @@ def _above(
 
 def _bases(radius: float) -> Block:
     """One question of four algorithms: each alone has too few seeds for an answer."""
-    algos = ("crpo", "cpo", "saute", "trpo-lagrangian")
-    contrast = Contrast(_shapo(radius), PLAIN, RETURN, CARRIES, algos)
-    return Block("bases", _arms(algos, [radius]), FIRST_SEEDS, [contrast])
+    contrast = Contrast(_shapo(radius), PLAIN, RETURN, CARRIES, OTHER_ALGOS)
+    return Block("bases", _arms(OTHER_ALGOS, [radius]), FIRST_SEEDS, [contrast])
+
+
+def _bases_parts(radius: float) -> Block:
+    """Whether it is the actor or the critics: asked of the same four together."""
+    actor, critics = "actor alone", "SAM critics alone"
+    arms = _arms(OTHER_ALGOS, [radius])
+    for algo in OTHER_ALGOS:
+        shapo = arms[f"{algo} {_shapo(radius)}"]
+        arms[f"{algo} {actor}"] = shapo.replace(critic_gradient="plain")
+        arms[f"{algo} {critics}"] = Experiment(algo=algo, critic_gradient="sam")
+    asked = [
+        (actor, PLAIN, ACTOR),
+        (critics, PLAIN, None),
+        (_shapo(radius), actor, TOGETHER),
+        (_shapo(radius), critics, TOGETHER),
+    ]
+    contrasts = [Contrast(a, b, RETURN, claim, OTHER_ALGOS) for a, b, claim in asked]
+    return Block("bases parts", arms, FIRST_SEEDS, contrasts)
 
 
 def _falls(algo: str, radius: float) -> Block:

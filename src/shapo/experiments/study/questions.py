@@ -49,10 +49,8 @@ EARNS = Claim("SHAPO earns more", "main")
 SPARES = Claim("SHAPO costs less while it learns", "main")
 TOO_FAR = Claim("too large a radius earns less than none", "sensitivity")
 CRITICS = Claim("SHAPO earns more with other radii of the critics, too", "sensitivity", ONE_CRITIC)
-ACTOR = Claim("the actor's part alone earns more, too", "actor-critic", ONE_UPDATE)
-TOGETHER = Claim(
-    "actor and critics together earn more than either alone", "actor-critic", ONE_CRITIC
-)
+ACTOR = Claim("the actor's part alone earns more, too", "actor-critic")
+TOGETHER = Claim("actor and critics together earn more than either alone", "actor-critic")
 FISHER = Claim(
     "a ball in the Fisher metric earns more than a Euclidean one (E-SAM)",
     "fisher-euclidean",

@@ -83,9 +83,9 @@ def _waiting(claim: Claim, planned: Sequence[Block], runs: Sequence[Run]) -> str
     if claim.instead:
         return f"set aside, see “{claim.instead}”"
     there = any(
-        within(block, ours, runs)
+        within(block, ours, runs) and within(block, theirs, runs)
         for block, contrast in _tests_of(claim, planned)
-        for ours, _ in contrast.arms
+        for ours, theirs in contrast.arms
     )
     return "too few runs yet" if there else "not run yet"
 
