@@ -20,6 +20,7 @@ from shapo.experiments.study.questions import (
     EARNS,
     FISHER,
     RETURN,
+    TAILS,
     TOGETHER,
 )
 from shapo.experiments.study.verdicts import holm, judged, verdict_on
@@ -44,6 +45,11 @@ def runs(tmp_path_factory):
     return read_runs(folder).runs
 
 
+def asked(block):
+    """All its contrasts."""
+    return [contrast for family in block.families for contrast in family]
+
+
 def test_the_later_blocks_wait_for_the_first(runs):
     assert [block.name for block in blocks([])] == ["flagship"]
     assert chosen_radius(runs[:-1]) is None  # the last is of the larger radius
@@ -62,7 +68,8 @@ def test_the_plan_is_the_one_that_was_written_down(runs):
     ]  # fmt: skip
     assert [steps(name) for name in ("bases", "bases parts")] == [400, 800]  # half of them shared
     assert [steps(f"falls {algo}") for algo in ("trpo-pid", "crpo", "cpo")] == [75, 75, 75]
-    assert sum(experiment.steps for experiment in wanted) / 1e6 == 1925
+    assert steps("unconstrained") == 50
+    assert sum(experiment.steps for experiment in wanted) / 1e6 == 1975
 
 
 def test_a_radius_is_not_compared_with_others_where_it_was_chosen(runs):
@@ -70,7 +77,7 @@ def test_a_radius_is_not_compared_with_others_where_it_was_chosen(runs):
     for block in blocks(runs):
         chosen_by = set(block.seeds) & set(FIRST_SEEDS)
         pairs = [[block.arms[name].essence("seed") for name in pair]
-                 for contrast in block.contrasts for pair in contrast.arms]  # fmt: skip
+                 for contrast in asked(block) for pair in contrast.arms]  # fmt: skip
         rivals = [pair for pair in pairs if chosen in pair and plain not in pair]
         assert not (chosen_by and rivals), block.name
 
@@ -124,7 +131,7 @@ def test_more_return_holds_and_less_does_not(runs):
         (f.contrast.ours, f.contrast.criterion.quantity.name): f
         for f in judged(flagship(FIRST_SEEDS), runs)
     }
-    assert len(found) == 4
+    assert len(found) == 6
     large = found["SHAPO δ 1e-3", "return"]
     assert large.verdict == "holds"
     assert 8 < large.difference.estimate < 12
@@ -148,15 +155,38 @@ def compared(block, runs):
 def test_the_intervals_are_welchs(runs):
     for found, sides in compared(flagship(FIRST_SEEDS), runs):
         expected = stats.ttest_ind(*sides, equal_var=False)
-        assert expected.pvalue <= found.p <= min(1, 4 * expected.pvalue) * (1 + 1e-9)
+        assert (1 - 1e-9) * expected.pvalue <= found.p <= min(1, (4 + 1e-9) * expected.pvalue)
         np.testing.assert_allclose(found.difference[1:], expected.confidence_interval(), rtol=1e-9)
         np.testing.assert_allclose(found.means, np.mean(sides, axis=1))
+
+
+def test_what_is_asked_later_leaves_the_verdicts_as_they_were(runs):
+    block = flagship(FIRST_SEEDS)
+    both, first = (judged(each, runs) for each in (block, replace(block, asked_later=())))
+    assert len(first) == 4 and both[:4] == first
+    later = judged(replace(block, contrasts=block.asked_later, asked_later=()), runs)
+    assert len(later) == 2 and both[4:] == later
+    assert {found.contrast.criterion.quantity.name for found in later} == {"cost p95"}
+
+
+def test_a_claim_about_several_numbers_says_which_is_which(runs, tmp_path):
+    falls = {block.name: block for block in blocks(runs)}["falls trpo-pid"]
+    for number, experiment in enumerate(falls.experiments()):
+        write_run(tmp_path / str(number), experiment, seed=number)
+    rows = {row[0]: row for row in telling.claims([*runs, *read_runs(tmp_path).runs])}
+    text, seeds = rows[TAILS.text][1:3]
+    assert [part.partition(",")[0] for part in text.split("; ")] == [
+        *2 * ["cost p95"],
+        *2 * ["cost p80"],
+    ]
+    assert seeds == "5"
+    assert rows[EARNS.text][1].startswith("SHAPO δ 1e-4 − plain: ")
 
 
 def test_runs_that_have_a_seed_in_common_are_compared_in_pairs(runs):
     """On Walker2d, as the plan says; nowhere else."""
     paired = {block.name for block in blocks(runs) if block.comparison is in_pairs}
-    assert paired == {"falls trpo-pid", "falls crpo", "falls cpo"}
+    assert paired == {"falls trpo-pid", "falls crpo", "falls cpo", "unconstrained"}
     block = replace(flagship(FIRST_SEEDS), comparison=in_pairs)
     for found, sides in compared(block, runs):
         expected = stats.ttest_rel(*sides)
@@ -223,7 +253,7 @@ def test_what_is_told_are_the_runs_means(runs):
         assert (told[name][-1] == "–") == (arm.gradient == "plain"), "which turns nothing"
     few = telling.arms(block, [run for run in runs if run.experiment.seed == 0])
     assert all("±" not in cell for row in few for cell in row)
-    assert not telling.verdicts(block, runs[:2]) and len(telling.verdicts(block, runs)) == 4
+    assert not telling.verdicts(block, runs[:2]) and len(telling.verdicts(block, runs)) == 6
 
 
 def test_a_claim_is_judged_by_all_its_contrasts(runs):
@@ -243,7 +273,7 @@ def test_a_claim_is_judged_by_all_its_contrasts(runs):
 
 
 def test_every_claim_has_a_row_and_every_row_a_contrast_of_the_plan(runs):
-    tested = {contrast.claim for block in blocks(runs) for contrast in block.contrasts}
+    tested = {contrast.claim for block in blocks(runs) for contrast in asked(block)}
     assert tested == {*CLAIMS, None}
     rows = {row[0]: row for row in telling.claims(runs)}
     assert list(rows) == [claim.text for claim in CLAIMS]
@@ -310,7 +340,7 @@ def test_together_is_more_than_each_of_the_two_parts(runs):
 def test_the_effort_is_that_of_the_plans_finished_runs(runs, tmp_path):
     other = write_run(tmp_path / "other", runs[0].experiment.replace(algo="ppo"), seed=1)
     hours = sum(run.history.last("time/seconds") for run in runs) / 3600
-    expected = f"15 of 215 runs, 150M steps in {hours:.1f} hours, added up over runs"
+    expected = f"15 of 225 runs, 150M steps in {hours:.1f} hours, added up over runs"
     assert telling.effort([*runs, *runs[:2], *read_runs(other).runs]) == expected
 
 

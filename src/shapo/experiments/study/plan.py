@@ -9,6 +9,8 @@ from shapo.experiments.statistics import in_pairs
 from shapo.experiments.study.questions import (
     ACTOR,
     CARRIES,
+    COST_P80,
+    COST_P95,
     COST_RATE,
     CRITICS,
     EARNS,
@@ -16,10 +18,13 @@ from shapo.experiments.study.questions import (
     FALLS_LESS,
     FISHER,
     RETURN,
+    RETURN_ALL_ALONG,
     SCHEDULED,
     SPARES,
+    TAILS,
     TOGETHER,
     TOO_FAR,
+    UNCONSTRAINED,
     Block,
     Claim,
     Contrast,
@@ -46,7 +51,7 @@ def blocks(runs: Sequence[Run]) -> list[Block]:
     # Whether there is an effect anywhere comes before what it is made of, which is asked where one was found.
     falls, *more_falls = (_falls(algo, radius) for algo in ("trpo-pid", "crpo", "cpo"))
     asked = [*found, falls, _bases(radius), _bases_parts(radius), *more_falls]
-    return [*asked, *_ablations(radius, runs)]
+    return [*asked, _unconstrained(radius), *_ablations(radius, runs)]
 
 
 def flagship(seeds: range) -> Block:
@@ -57,7 +62,8 @@ def flagship(seeds: range) -> Block:
         for criterion, claim in ((RETURN, EARNS), (COST_RATE, SPARES))
         for radius in RADII
     ]
-    return Block("flagship", arms, seeds, contrasts)
+    tails = [Contrast(_shapo(radius), PLAIN, COST_P95, TAILS) for radius in RADII]
+    return Block("flagship", arms, seeds, contrasts, asked_later=tails)
 
 
 def chosen_radius(runs: Sequence[Run]) -> float | None:
@@ -155,9 +161,22 @@ def _bases_parts(radius: float) -> Block:
 def _falls(algo: str, radius: float) -> Block:
     """Compared in pairs of one seed: decided before the runs, because at 1e-4 such runs had fallen alike."""
     radii = sorted({1e-4, radius})
-    contrasts = [Contrast(_shapo(r), PLAIN, FALLS, FALLS_LESS, (algo,)) for r in radii]
+    falls, tails = (
+        [Contrast(_shapo(r), PLAIN, criterion, claim, (algo,)) for r in radii]
+        for criterion, claim in ((FALLS, FALLS_LESS), (COST_P80, TAILS))
+    )
     arms = _arms((algo,), radii, env="Walker2d-v4")
-    return Block(f"falls {algo}", arms, FIRST_SEEDS, contrasts, in_pairs)
+    return Block(f"falls {algo}", arms, FIRST_SEEDS, falls, in_pairs, tails)
+
+
+def _unconstrained(radius: float) -> Block:
+    """PPO, which knows of no limit: what the paper says of it is that it falls less and so learns faster."""
+    contrasts = [
+        Contrast(_shapo(radius), PLAIN, criterion, UNCONSTRAINED, ("ppo",))
+        for criterion in (FALLS, RETURN_ALL_ALONG)
+    ]
+    arms = _arms(("ppo",), [radius], env="Walker2d-v4")
+    return Block("unconstrained", arms, FIRST_SEEDS, contrasts, in_pairs)
 
 
 def _arms(algos: Sequence[str], radii: Sequence[float], **choices) -> dict[str, Experiment]:

@@ -26,9 +26,17 @@ class Criterion(NamedTuple):
     """How it is written."""
 
 
+def a_twentieth(base: float) -> float:
+    """What matters of a number that has no scale of its own."""
+    return 0.05 * base
+
+
 RETURN = Criterion(quantities.RETURN, 1, lambda base: 2.0, ".2f")
-COST_RATE = Criterion(quantities.COST_RATE, -1, lambda base: 0.05 * base, ".5f")
-FALLS = Criterion(quantities.FALLS, -1, lambda base: 0.05 * base, ",.0f")
+RETURN_ALL_ALONG = Criterion(quantities.RETURN_ALL_ALONG, 1, a_twentieth, ",.0f")
+COST_RATE = Criterion(quantities.COST_RATE, -1, a_twentieth, ".5f")
+COST_P80 = Criterion(quantities.COST_P80, -1, a_twentieth, ".2f")
+COST_P95 = Criterion(quantities.COST_P95, -1, a_twentieth, ".1f")
+FALLS = Criterion(quantities.FALLS, -1, a_twentieth, ",.0f")
 
 
 class Claim(NamedTuple):
@@ -47,6 +55,7 @@ FORMULA = "Fixed tail probabilities are almost nothing"
 
 EARNS = Claim("SHAPO earns more", "main")
 SPARES = Claim("SHAPO costs less while it learns", "main")
+TAILS = Claim("SHAPO thins the tail of an episode's cost", "cost-tails")
 TOO_FAR = Claim("too large a radius earns less than none", "sensitivity")
 CRITICS = Claim("SHAPO earns more with other radii of the critics, too", "sensitivity", ONE_CRITIC)
 ACTOR = Claim("the actor's part alone earns more, too", "actor-critic")
@@ -63,7 +72,10 @@ CARRIES = Claim(
     "SHAPO earns more with CRPO, CPO, Sauté and TRPO-Lagrangian, too", "curves-pointgoal1"
 )
 FALLS_LESS = Claim("SHAPO falls less often while it learns", "curves-walker2d")
-CLAIMS = (EARNS, SPARES, TOO_FAR, CRITICS, ACTOR, TOGETHER, FISHER, SCHEDULED, CARRIES, FALLS_LESS)
+UNCONSTRAINED = Claim("SHAPO helps PPO, too, where a fall ends an episode", "unconstrained")
+CLAIMS = (
+    EARNS, SPARES, TAILS, TOO_FAR, CRITICS, ACTOR, TOGETHER, FISHER, SCHEDULED, CARRIES, FALLS_LESS, UNCONSTRAINED,
+)  # fmt: skip
 
 
 class Contrast(NamedTuple):
@@ -92,14 +104,22 @@ class Contrast(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """Arms that are run and judged together; Holm's correction is over a block's contrasts."""
+    """Arms that are run and judged together."""
 
     name: str
     arms: Mapping[str, Experiment]
     seeds: range
     contrasts: Sequence[Contrast]
+    """Holm's correction is over all of them."""
     comparison: Callable[[NDArray, NDArray], Samples] = apart
     """Whether the runs of one seed have something in common: decided before they are run, not by looking at them."""
+    asked_later: Sequence[Contrast] = ()
+    """Thought of when some were run; corrected among themselves, so that what was judged before stays."""
+
+    @property
+    def families(self) -> tuple[Sequence[Contrast], ...]:
+        """The contrasts, in groups that are corrected together."""
+        return self.contrasts, self.asked_later
 
     def experiments(self, finished: Sequence[Run] = ()) -> list[Experiment]:
         """Every run of the block that is not there yet, seed by seed: whatever is there early is a fair sample."""

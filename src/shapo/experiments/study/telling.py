@@ -60,22 +60,33 @@ def claims(runs: Sequence[Run]) -> list[Row]:
     planned, radius, rows = blocks(runs), chosen_radius(runs), []
     for claim in CLAIMS:
         own = [found for found in findings if found.contrast.claim is claim]
-        differences = (
-            f"{found.contrast.title} − {found.contrast.theirs}: {_difference(found)}"
-            for found in own
-        )
         rows.append((
-            claim.text, "; ".join(differences) or _foreseen(claim, planned, runs),
-            " to ".join(dict.fromkeys(map(_seeds, own))) or "–", verdict_on(own) or _waiting(claim, planned, runs),
+            claim.text, "; ".join(_differences(own)) or _foreseen(claim, planned, runs),
+            ", ".join(dict.fromkeys(map(_seeds, own))) or "–", verdict_on(own) or _waiting(claim, planned, runs),
             _figure(claim, planned, radius),
         ))  # fmt: skip
     return rows
 
 
+def _differences(findings: Sequence[Finding]) -> list[str]:
+    """Each with its arms, and with what it is a difference of if that is not the same for all."""
+    several = len({found.contrast.criterion for found in findings}) > 1
+    return [
+        (f"{found.contrast.criterion.quantity.name}, " if several else "")
+        + f"{found.contrast.title} − {found.contrast.theirs}: {_difference(found)}"
+        for found in findings
+    ]
+
+
 def _tests_of(claim: Claim, planned: Sequence[Block]) -> list[tuple[Block, Contrast]]:
     """The contrasts that test a claim, each with its block."""
-    pairs = ((block, contrast) for block in planned for contrast in block.contrasts)
-    return [pair for pair in pairs if pair[1].claim is claim]
+    return [
+        (block, contrast)
+        for block in planned
+        for family in block.families
+        for contrast in family
+        if contrast.claim is claim
+    ]
 
 
 def _waiting(claim: Claim, planned: Sequence[Block], runs: Sequence[Run]) -> str:
@@ -169,7 +180,7 @@ def within(block: Block, arm: str, runs: Sequence[Run]) -> list[Run]:
 
 
 def _difference(found: Finding) -> str:
-    estimate, low, high = (f"{x:+{found.contrast.criterion.form}}" for x in found.difference)
+    estimate, low, high = (f"{x:+z{found.contrast.criterion.form}}" for x in found.difference)
     return f"{estimate} [{low}, {high}]"
 
 

@@ -55,8 +55,12 @@ class Finding(NamedTuple):
 
 def judged(block: Block, runs: Sequence[Run]) -> list[Finding]:
     """The block's contrasts for which there are enough seeds."""
+    return [found for family in block.families for found in _judged(family, block, runs)]
+
+
+def _judged(family: Sequence[Contrast], block: Block, runs: Sequence[Run]) -> list[Finding]:
     found = []
-    for contrast in block.contrasts:
+    for contrast in family:
         sides = [[runs_of(block.arms[name], runs) for name in names] for names in contrast.arms]
         seeds = {
             seed for seed in block.seeds if all(seed in each for pair in sides for each in pair)
