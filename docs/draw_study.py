@@ -21,16 +21,12 @@ BEGIN, END = "<!-- drawn by docs/draw_study.py -->", "<!-- end -->"
 
 def results(runs: Sequence[Run]) -> str:
     """The claims, and the tables of every block that has runs, as Markdown."""
-    claims = [(*row, _command(figure)) for *row, figure in telling.claims(runs)]
+    claims = [
+        (*row, f"`shapo {command} --runs docs/study`") for *row, command in telling.claims(runs)
+    ]
     sections = (line for block in telling.begun(runs) for line in _section(block, runs))
-    table = _table((*telling.CLAIMED[:-1], "command"), claims)
+    table = _table(telling.CLAIMED, claims)
     return "\n".join([f"{telling.effort(runs)}.", "", *table, "", *sections])
-
-
-def _command(figure: str) -> str:
-    """What shows a claim's runs: a figure of the paper's if one does."""
-    shown = "study" if figure == "–" else f"figure {figure}"
-    return f"`shapo {shown} --runs docs/study`"
 
 
 def _section(block: Block, runs: Sequence[Run]) -> Iterator[str]:

@@ -277,22 +277,22 @@ def test_every_claim_has_a_row_and_every_row_a_contrast_of_the_plan(runs):
     assert tested == {*CLAIMS, None}
     rows = {row[0]: row for row in telling.claims(runs)}
     assert list(rows) == [claim.text for claim in CLAIMS]
-    assert rows[EARNS.text][2:] == ("5", "undecided", "main")
+    assert rows[EARNS.text][2:] == ("5", "undecided", "figure main")
     assert rows[CLAIMS[-1].text][1:4] == ("–", "–", "not run yet")
     assert {claim.figure for claim in CLAIMS} <= FIGURES.keys()
 
 
 def test_a_claim_names_the_figure_that_shows_what_was_compared(runs, tmp_path, monkeypatch, capsys):
-    figure = {row[0]: row[-1] for row in telling.claims(runs)}
-    assert figure[EARNS.text] == "main"
-    assert figure[FISHER.text] == "–"  # whose E-SAM has a ball of another size
-    assert figure[CARRIES.text] == "curves-pointgoal1 --pessimism 1e-3"
+    command = {row[0]: row[-1] for row in telling.claims(runs)}
+    assert command[EARNS.text] == "figure main"
+    assert command[FISHER.text] == "study"  # whose E-SAM has a ball of another size
+    assert command[CARRIES.text] == "figure curves-pointgoal1 --pessimism 1e-3"
     bases = {block.name: block for block in blocks(runs)}["bases"]
     folder = tmp_path / "runs"
     for number, experiment in enumerate(bases.experiments()):
         write_run(folder / str(number), experiment)
     monkeypatch.setattr(style, "FORMATS", ("svg",))
-    words = ["figure", *figure[CARRIES.text].split(), "--runs", folder, "--out", tmp_path]
+    words = [*command[CARRIES.text].split(), "--runs", folder, "--out", tmp_path]
     cli.dispatch([str(word) for word in words])
     drawn = len([arm for arm in bases.arms.values() if arm.algo != "trpo-lagrangian"])
     assert f"{5 * drawn} complete" in capsys.readouterr().out

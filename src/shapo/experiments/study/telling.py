@@ -26,7 +26,7 @@ from shapo.runs.folder import Run
 
 Row = tuple[str, ...]
 
-CLAIMED: Row = ("the paper says", "difference of means [95 %]", "seeds", "verdict", "figure")
+CLAIMED: Row = ("the paper says", "difference of means [95 %]", "seeds", "verdict", "shown by")
 VERDICTS: Row = ("arm", "against", "by", "means", "difference [95 %]", "p", "seeds", "verdict")
 MEASURED: tuple[tuple[Quantity, str], ...] = (
     (RETURN, ".1f"),
@@ -63,7 +63,7 @@ def claims(runs: Sequence[Run]) -> list[Row]:
         rows.append((
             claim.text, "; ".join(_differences(own)) or _foreseen(claim, planned, runs),
             ", ".join(dict.fromkeys(map(_seeds, own))) or "–", verdict_on(own) or _waiting(claim, planned, runs),
-            _figure(claim, planned, radius),
+            _shown_by(claim, planned, radius),
         ))  # fmt: skip
     return rows
 
@@ -101,12 +101,12 @@ def _waiting(claim: Claim, planned: Sequence[Block], runs: Sequence[Run]) -> str
     return "too few runs yet" if there else "not run yet"
 
 
-def _figure(claim: Claim, planned: Sequence[Block], radius: float | None) -> str:
-    """The paper's figure and the radius with which it shows arms that are compared; – if it shows no two of them."""
-    arms = FIGURES[claim.figure].arms()
-    ways = {claim.figure: arms}
+def _shown_by(claim: Claim, planned: Sequence[Block], radius: float | None) -> str:
+    """The command: the paper's figure, with a radius at which it has arms that are compared; else the study itself."""
+    arms, command = FIGURES[claim.figure].arms(), f"figure {claim.figure}"
+    ways = {command: arms}
     if radius is not None:
-        ways[f"{claim.figure} --pessimism {written(radius)}"] = at_radius(arms, radius)
+        ways[f"{command} --pessimism {written(radius)}"] = at_radius(arms, radius)
     compared = [
         {block.arms[name].essence("seed") for name in pair}
         for block, contrast in _tests_of(claim, planned)
@@ -116,7 +116,7 @@ def _figure(claim: Claim, planned: Sequence[Block], radius: float | None) -> str
         known = {arm.experiment.essence("seed") for arm in shown}
         if any(pair <= known for pair in compared):
             return way
-    return "–"
+    return "study"
 
 
 def _foreseen(claim: Claim, planned: Sequence[Block], runs: Sequence[Run]) -> str:
