@@ -18,6 +18,7 @@ from shapo.experiments.study.questions import (
     CARRIES,
     CLAIMS,
     EARNS,
+    FALLS_LESS,
     FISHER,
     RETURN,
     TAILS,
@@ -218,7 +219,7 @@ def test_a_block_is_judged_once_when_all_its_seeds_are_there(runs):
     found = judged(flagship(FIRST_SEEDS), early)
     assert {(each.seeds, each.planned, each.verdict) for each in found} == {(4, 5, "open")}
     assert min(each.p for each in found) < 0.05, "which would have been called a difference"
-    assert verdict_on([found[0], judged(flagship(FIRST_SEEDS), runs)[0]]) == "open"
+    assert verdict_on([found[0], judged(flagship(FIRST_SEEDS), runs)[0]], 2) == "open"
     assert {row[-2:] for row in telling.verdicts(flagship(FIRST_SEEDS), early)} == {
         ("4 of 5", "open")
     }
@@ -265,11 +266,42 @@ def test_a_claim_is_judged_by_all_its_contrasts(runs):
         )
         for key in (("SHAPO δ 1e-3", "return"), ("SHAPO δ 1e-4", "return"))
     )
-    assert verdict_on([]) is None
-    assert verdict_on([large, large]) == "holds" and verdict_on([small]) == "does not hold"
+    assert verdict_on([], 2) is None
+    assert verdict_on([large, large], 2) == "holds" and verdict_on([small], 1) == "does not hold"
     assert small.difference.estimate < 0 < large.difference.estimate
-    assert verdict_on([large, small]) == "undecided"  # half of the signs is no majority
-    assert verdict_on([large, large, small]) == "holds partly"
+    assert verdict_on([large, small], 2) == "undecided"  # half of the signs is no majority
+    assert verdict_on([large, large, small], 3) == "holds partly"
+    assert verdict_on([large, large], 3) == "open"  # what was planned may say otherwise
+
+
+def test_a_claim_is_open_until_all_its_contrasts_are_there(runs, tmp_path):
+    planned = {block.name: block for block in blocks(runs)}
+    found = list(runs)
+    for algo, verdict in (
+        ("trpo-pid", "open: 2 of 6 comparisons"),
+        ("crpo", "open: 4 of 6 comparisons"),
+        ("cpo", "does not hold"),  # these synthetic ones fall alike
+    ):
+        folder = tmp_path / algo
+        for number, experiment in enumerate(planned[f"falls {algo}"].experiments()):
+            write_run(folder / str(number), experiment, seed=number)
+        found += read_runs(folder).runs
+        assert {row[0]: row[3] for row in telling.claims(found)}[FALLS_LESS.text] == verdict
+
+
+def test_what_was_planned_counts_in_the_correction_before_it_is_run(runs):
+    """Else a contrast would hold alone, and not beside its neighbours."""
+    block = flagship(FIRST_SEEDS)
+    alone = replace(block, contrasts=block.contrasts[1:2], asked_later=())
+    (single,) = judged(alone, runs)
+    some = [
+        run
+        for run in runs
+        if run.experiment.pessimism != RADII[0] or run.experiment.gradient == "plain"
+    ]
+    found = {f.contrast.criterion.quantity.name: f for f in judged(block, some)}
+    assert found["return"].contrast == alone.contrasts[0]
+    np.testing.assert_allclose(found["return"].p, min(1, 4 * single.p))
 
 
 def test_every_claim_has_a_row_and_every_row_a_contrast_of_the_plan(runs):

@@ -49,6 +49,10 @@ def test_the_end_of_a_run_of_any_length_is_the_same(tmp_path, iterations):
     for column in ("reward/episode", "cost/episode", "cost/p95"):
         expected = run.history.final(column)
         np.testing.assert_allclose(again.history.final(column), expected, rtol=1e-6)
+        # Rows of an archive stand for unequal numbers of iterations.
+        overall = run.history.values(column).mean()
+        assert run.history.overall(column) == pytest.approx(overall, rel=1e-12)
+        np.testing.assert_allclose(again.history.overall(column), overall, rtol=1e-6)
 
 
 def test_equal_runs_make_an_equal_file_and_a_small_one(runs, tmp_path):

@@ -3,7 +3,6 @@
 from typing import Literal, NamedTuple
 
 from shapo.runs.folder import Run
-from shapo.runs.history import known_mean
 
 Span = Literal["in the end", "so far", "all along"]
 """A mean over the last tenth of the steps; the last value, of what sums up the training; a mean over all iterations."""
@@ -25,7 +24,7 @@ class Quantity(NamedTuple):
             case "so far":
                 return history.last(self.column)
             case "all along":
-                return known_mean(history.values(self.column))
+                return history.overall(self.column)
 
 
 RETURN = Quantity("return", "reward/episode")

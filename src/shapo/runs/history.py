@@ -47,6 +47,20 @@ class History(NamedTuple):
         """The mean over the last tenth of the steps; NaN if nothing is known there, because no episode has ended."""
         return known_mean(self.values(column)[self.late])
 
+    def overall(self, column: str) -> float:
+        """The mean over all iterations of which it is known; NaN if that is none.
+
+        A row of an archive stands for several iterations, and rows do not all stand for equally many.
+        """
+        values = self.values(column)
+        iterations = np.diff(self.values("iteration"), prepend=-1)
+        known = ~np.isnan(values)
+        return (
+            float(np.average(values[known], weights=iterations[known]))
+            if known.any()
+            else float("nan")
+        )
+
     def until(self, steps: int) -> "History":
         """What it had recorded after so many steps: up to the iteration that completes them.
 

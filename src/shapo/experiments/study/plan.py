@@ -31,7 +31,6 @@ from shapo.experiments.study.questions import (
     runs_of,
 )
 from shapo.runs.folder import Run
-from shapo.runs.history import known_mean
 
 FIRST_SEEDS = range(5)
 """By these the radius of the later blocks is chosen."""
@@ -201,7 +200,7 @@ def _pid(radius: float | None = None, **choices) -> Experiment:
 def _esam(radius: float, runs: Sequence[Run]) -> Experiment:
     """E-SAM that looks as far in parameters as SHAPO of this radius does on average."""
     distances = [
-        known_mean(run.history.values("gradient/distance"))
+        run.history.overall("gradient/distance")
         for seed, run in runs_of(_pid(radius), runs).items()
         if seed in FIRST_SEEDS
     ]

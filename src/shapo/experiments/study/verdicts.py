@@ -72,8 +72,9 @@ def _judged(family: Sequence[Contrast], block: Block, runs: Sequence[Run]) -> li
                 for pair in sides
             ]
             found.append(_compared(block, contrast, numbers))
-    corrected = holm([finding.p for finding in found])
-    return [each._replace(p=p) for each, p in zip(found, corrected, strict=True)]
+    missing = [1.0] * (len(family) - len(found))  # what is not run yet counts: it was planned
+    corrected = holm([*(finding.p for finding in found), *missing])
+    return [each._replace(p=p) for each, p in zip(found, corrected, strict=False)]
 
 
 def foreseen(block: Block, contrast: Contrast, runs: Sequence[Run]) -> float:
@@ -100,16 +101,19 @@ def _spread(contrast: Contrast, runs: Sequence[Run]) -> float:
     return math.sqrt(squares / sum(len(each) - 1 for each in several))
 
 
-def verdict_on(findings: Sequence[Finding]) -> Verdict | None:
-    """What several contrasts say together of the claim that they test; None if there are none."""
+def verdict_on(findings: Sequence[Finding], planned: int) -> Verdict | None:
+    """What several contrasts say together of the claim that they test; None if there are none.
+
+    Open until all that were `planned` are there.
+    """
     found: set[Verdict] = {each.verdict for each in findings}
     right = [each.contrast.criterion.sign * each.difference.estimate > 0 for each in findings]
     if not found:
         return None
+    if "open" in found or len(findings) < planned:
+        return "open"
     if len(found) == 1:
         return found.pop()
-    if "open" in found:
-        return "open"
     return "holds partly" if "holds" in found and np.mean(right) > 0.5 else "undecided"
 
 
