@@ -10,7 +10,7 @@ from toy_env import Toy
 
 from shapo.algorithms import AsReleased
 from shapo.learning.advantages import sides
-from shapo.rules.constrained import RECOVERY, Products, best_mixture, honest_mixture
+from shapo.rules.constrained import FREE, RECOVERY, Products, best_mixture, honest_mixture
 from shapo.rules.doubt import LEAST_KEPT
 from shapo.training import train
 from shapo.types import Progress
@@ -18,7 +18,8 @@ from shapo.types import Progress
 
 @pytest.fixture(autouse=True)
 def double_precision(request):
-    with jax.enable_x64("excess_is" not in request.node.name):
+    shipped = ("excess_is", "hinders_nobody")
+    with jax.enable_x64(not any(name in request.node.name for name in shipped)):
         yield
 
 
@@ -42,9 +43,9 @@ def random_products(rng) -> Products:
 
 
 def test_the_honest_step_is_the_best_one_whose_kept_promise_covers_the_excess():
-    rng, radius, met, hopeless, unlearning = np.random.default_rng(0), 0.02, 0, 0, 0
+    rng, radius, met, hopeless, unlearning, slack = np.random.default_rng(0), 0.02, 0, 0, 0, 0
     solve = jax.jit(honest_mixture)
-    for _ in range(300):
+    for _ in range(600):
         products = random_products(rng)
         q, r, s, kept_r, kept_s = products
         excess = rng.normal() * np.sqrt(2 * radius * s)
@@ -55,6 +56,7 @@ def test_the_honest_step_is_the_best_one_whose_kept_promise_covers_the_excess():
         reach = np.linalg.solve(K, h)
         best = np.sqrt(2 * radius * (h @ reach))
         if alone := found.case == RECOVERY:
+            assert excess > 0
             enough = np.clip(excess / kept_s, 0, np.sqrt(2 * radius / s))
             np.testing.assert_allclose(z, [0, enough], rtol=1e-6)
             if best < excess:  # no step in the trust region keeps that promise
@@ -75,10 +77,28 @@ def test_the_honest_step_is_the_best_one_whose_kept_promise_covers_the_excess():
             unlearning += 1
             assert oracle.x[0] < 1e-6 * np.sqrt(2 * radius / q)
             continue
-        met += 1
         assert h @ z >= excess - 1e-9
+        if excess < 0 and oracle.x[0] < -1e-6 * np.sqrt(2 * radius / q):
+            slack += 1  # unlearning would be best there: the climb alone uses the slack up
+            np.testing.assert_allclose(z, [excess / kept_r, 0], rtol=1e-6)
+            assert aim @ z > 0
+            continue
+        met += 1
         assert aim @ z >= -oracle.fun - 1e-5 * np.sqrt(2 * radius * q)  # of what can be had at all
-    assert met > 150 and hopeless > 10 and unlearning > 10, (met, hopeless, unlearning)
+    found = met, hopeless, unlearning, slack
+    assert met > 300 and hopeless > 20 and unlearning > 20 and slack > 1, found
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-20, 1e-10])
+def test_within_its_limit_a_cost_without_a_gradient_hinders_nobody(scale):
+    """In single precision, as shipped: products of such small numbers are lost."""
+    q, r, s = (jnp.float32(x) for x in (2.0, 0.3 * scale, scale**2))
+    products = Products(q, r, s, 0.1 * r, 0.1 * s)
+    found = jax.jit(honest_mixture)(products, jnp.float32(-0.1), 0.02)
+    np.testing.assert_allclose(found.reward, np.sqrt(0.04 / 2), rtol=1e-4)
+    assert np.isfinite(found.cost) and found.case == FREE
+    beyond = jax.jit(honest_mixture)(products, jnp.float32(0.1), 0.02)
+    assert np.isfinite(beyond.cost) and beyond.reward == 0 and beyond.case == RECOVERY
 
 
 def test_a_promise_without_noise_is_kept_whole():
@@ -97,7 +117,7 @@ def test_sides_are_halves_of_the_environments(shape):
     weights = sides(*shape)
     assert weights.shape == shape
     np.testing.assert_allclose(weights.mean(), 0, atol=1e-7)
-    np.testing.assert_allclose(np.abs(weights).mean(), 1, rtol=1e-6)
+    np.testing.assert_allclose(np.square(weights).mean(), 1, rtol=1e-6)
     if shape[1] > 1:
         assert (weights == weights[0]).all()
 

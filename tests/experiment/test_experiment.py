@@ -158,6 +158,7 @@ def test_choices_that_do_nothing_are_known():
     assert "rho_critic" in idle() and "rho_critic" not in idle(gradient="shapo")
     assert "episode_window" in idle(algo="saute") and "episode_window" not in idle(algo="cpo")
     assert "episode_window" not in idle(algo="trpo", gradient="mine:Rule")
+    assert "episode_window" not in idle(algo="trpo", gradient="shapo", schedule="mine:when_needed")
     assert Experiment().idle()["alpha"] == "gradient shapo and schedule alpha or effective-alpha"
 
 

@@ -128,6 +128,8 @@ def test_a_factory_is_given_what_it_asks_for():
         make(f"{__name__}:Rule")
     with pytest.raises(ValueError, match=r"Rule\(radius=1, size=3\): got an unexpected keyword"):
         make(f"{__name__}:Rule(radius=1, size=3)")
+    with pytest.raises(ValueError, match=r"trials is the experiment's own choice; .*--trials"):
+        make(f"{__name__}:Rule(radius=1, trials=2)", trials=5)
 
 
 def test_one_name_is_written_in_one_way():

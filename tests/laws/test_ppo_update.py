@@ -9,7 +9,7 @@ import pytest
 from problems import ACT, KEY, OBS, data, flat, orders, policy, progress, samples
 
 from shapo.algorithms import ppo
-from shapo.rules.epochs import WATCHED
+from shapo.rules.epochs import WATCHED, minibatches
 from shapo.rules.gradients import Plain, Sam, Shapo
 from shapo.rules.steps import SKETCH_STATES, FisherSolver, thinned
 
@@ -65,6 +65,16 @@ def test_epochs_of_minibatches(rule):
     found, expected, adam = both(rule)
     equal(found, expected)
     assert adam.t == 2 * (ROWS // SIZE)
+
+
+@pytest.mark.parametrize("rows", [20_000, 2**18 + 100])
+def test_minibatches_are_shuffled_whatever_the_number_of_rows(rows):
+    """Each holds rows of all times: the spread of their means is that of independent draws."""
+    size = 64
+    found = np.asarray(minibatches(KEY, rows, size))
+    assert found.shape == (rows // size, size) and len(np.unique(found)) == found.size
+    expected = rows / np.sqrt(12 * size)
+    assert 0.85 * expected < found.mean(axis=1).std() < 1.15 * expected
 
 
 def test_these_epochs_clip_whatever_can_be_clipped():

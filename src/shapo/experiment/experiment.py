@@ -193,7 +193,11 @@ class Experiment:
     value_alpha: Annotated[float, Range(0, 1, open="low"), OnlyWith(values=("wcpg",))] = 0.5
     """The worst share of the returns whose mean counts (wcpg)."""
     episode_window: Annotated[
-        int, NotNegative, OnlyWith(algo=(*SEES_EPISODE_COST, OWN), gradient=(OWN,))
+        int,
+        NotNegative,
+        OnlyWith(
+            algo=(*SEES_EPISODE_COST, OWN), gradient=(OWN,), critic_gradient=(OWN,), schedule=(OWN,)
+        ),
     ] = 0
     """The constraint sees the mean cost of so many last episodes; 0: of those that ended in this iteration."""
 

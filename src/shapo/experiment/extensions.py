@@ -153,6 +153,10 @@ def make(text: str, **offered: Any) -> Any:
     """What the factory of that name returns, given those of `offered` that its signature asks for by name."""
     factory = load(text)
     asked = inspect.signature(factory)
+    name = parse(text)
+    if name and (said := sorted(name.keywords.keys() & offered.keys())):
+        option = f"--{said[0].replace('_', '-')}"
+        raise BadInput(f"{text}: {said[0]} is the experiment's own choice; say it there ({option})")
     accepted = {name: value for name, value in offered.items() if name in asked.parameters}
     try:
         asked.bind(**accepted)

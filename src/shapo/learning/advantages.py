@@ -51,10 +51,13 @@ def centre(advantage: Array, axis: int | None = None) -> Array:
 def sides(steps: int, envs: int) -> NDArray[np.float32]:
     """Weights [T, N] that set one half of the environments against the other; of the steps, where there is but one.
 
-    A single step has no halves, and a weight of 0.
+    Their mean is 0 and their mean square 1, also where halves are unequal: what is left of independent noise has the
+    variance of its mean over the batch. A single step has no halves, and a weight of 0.
     """
     if steps * envs == 1:
         return np.zeros((1, 1), np.float32)
     step, env = np.indices((steps, envs))
     first = env < envs // 2 if envs > 1 else step < steps // 2
-    return np.where(first, 0.5 / first.mean(), -0.5 / (1 - first.mean())).astype(np.float32)
+    share = first.mean()
+    weight = np.sqrt((1 - share) / share)
+    return np.where(first, weight, -1 / weight).astype(np.float32)

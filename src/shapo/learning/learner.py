@@ -156,7 +156,7 @@ class Learner:
             effective_samples=np.float32(state.effective_samples),
             episode_cost=np.asarray(episode_cost, np.float32),
             episode_length=np.float32(episode_length),
-            remaining=np.float32(1 - iteration / self.iterations),
+            remaining=np.float32(max(0.0, 1 - iteration / self.iterations)),
         )
         key = jax.random.fold_in(state.key, iteration)
         values = tuple(critic.params for critic in state.critics)

@@ -10,6 +10,8 @@ from shapo.rules.gradients import Loss
 from shapo.rules.trees import Tree
 
 RECOVERY, FREE, BOUND = 0, 1, 2
+FLAT = 1e-30
+"""bᵀF⁻¹b below which there is no cost gradient to speak of: products of such numbers are lost in single precision."""
 
 
 class Mixture(NamedTuple):
@@ -75,27 +77,37 @@ def honest_mixture(products: Products, excess: Array, radius: Array | float) -> 
     """The best step x = −(a F⁻¹g + β F⁻¹b), a ≥ 0, whose *kept* promise, a·kept_r + β·kept_s, covers the excess.
 
     If there is none, or only one that unlearns the reward (a < 0), the cost is reduced along F⁻¹b alone: until it is
-    covered, or as far as the trust region allows.
+    covered, or as far as the trust region allows. Where there is slack instead of an excess, F⁻¹g alone is followed
+    until that is used up. Where cost has no gradient, reward is climbed freely within the limit, and nothing helps
+    beyond it.
 
     The trust region is ½ zᵀKz ≤ radius with z = (a, β) and K = [[q, r], [r, s]], the reward falls by (q, r)·z, and the
     cost by h·z with h = (kept_r, kept_s): again a linear aim and a linear constraint in an ellipse, so `best_mixture`
     answers it, with K⁻¹h in the place of F⁻¹b. kept_s must be positive.
     """
-    tiny = jnp.finfo(products.q.dtype).tiny
+    flat = products.s <= FLAT
     q, r, s, kept_r, kept_s = products._replace(
-        q=jnp.maximum(products.q, tiny), s=jnp.maximum(products.s, tiny)
+        q=jnp.maximum(products.q, jnp.finfo(products.q.dtype).tiny),
+        s=jnp.where(flat, 1.0, products.s),
+        kept_s=jnp.where(flat, 1.0, products.kept_s),
     )
     area = jnp.maximum(q * s - r**2, jnp.finfo(q.dtype).eps * q * s)
     towards = (s * kept_r - r * kept_s) / area, (q * kept_s - r * kept_r) / area  # K⁻¹h
     reach = kept_r * towards[0] + kept_s * towards[1]
     found = best_mixture(q, kept_r, reach, excess, radius)
     reward, cost = found.reward + found.cost * towards[0], found.cost * towards[1]
+    zero = jnp.zeros_like(q)
+    beyond = excess > 0
     alone = (found.case == RECOVERY) | (reward < 0)
     enough = jnp.clip(excess / kept_s, 0.0, jnp.sqrt(2 * radius / s))
+    climb = excess / jnp.where(
+        kept_r < 0, kept_r, -1.0
+    )  # where a < 0 and there is slack, climbing costs
+    cases = [flat & beyond, flat, alone & beyond, alone]
     return Mixture(
-        jnp.where(alone, 0.0, reward),
-        jnp.where(alone, enough, cost),
-        jnp.where(alone, RECOVERY, found.case),
+        jnp.select(cases, [zero, jnp.sqrt(2 * radius / q), zero, climb], reward),
+        jnp.select(cases, [zero, zero, enough, zero], cost),
+        jnp.select(cases, [RECOVERY, FREE, RECOVERY, BOUND], found.case),
     )
 
 

@@ -69,7 +69,11 @@ class Alpha:
 
 @dataclass(frozen=True)
 class EffectiveAlpha:
-    """δ_t = z_α² / 2n_t with n_t the effective sample size: correlated samples count for less."""
+    """δ_t = z_α² / 2n_t with n_t the effective sample size: samples with correlated advantages count for less.
+
+    A cautious n_t: estimating advantages smooths them, so that even independent rewards count as one in
+    (1 + γλ)/(1 − γλ), 33 as published.
+    """
 
     alpha: float
 

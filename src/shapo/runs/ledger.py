@@ -47,7 +47,7 @@ class Ledger:
     def episode_cost(self) -> NDArray[np.float64]:
         """What the constraint sees [C].
 
-        As long as no episode has ended nothing is known, and the constraint counts as met exactly: no multiplier moves.
+        As long as no episode has ended nothing is known, and the constraint counts as met exactly: no integral moves.
         """
         if not len(self._recent_costs):
             return np.array(self._experiment.cost_limit, np.float64)
