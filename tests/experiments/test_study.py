@@ -28,6 +28,7 @@ from shapo.experiments.study.verdicts import holm, judged, verdict_on
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
 
+NOTHING = sweep.Outcome([], [])
 SKILLS = {"plain": 1.0, "SHAPO δ 1e-4": 0.99, "SHAPO δ 1e-3": 1.5}
 
 
@@ -96,7 +97,9 @@ def test_what_is_published_is_not_trained_again(runs, tmp_path, monkeypatch, cap
     archive.parent.mkdir()
     write_archive(runs, archive)
     asked = []
-    monkeypatch.setattr(sweep, "run", lambda experiments, into: asked.append((experiments, into)))
+    monkeypatch.setattr(
+        sweep, "run", lambda experiments, into: asked.append((experiments, into)) or NOTHING
+    )
     into = tmp_path / "new"
     cli.main(["study", "--runs", str(into), str(archive.parent), "--run"])
     assert asked[0] == (flagship(range(10)).experiments(runs), into)
@@ -107,11 +110,25 @@ def test_what_is_published_is_not_trained_again(runs, tmp_path, monkeypatch, cap
     assert "is a file; what is trained goes to the first of --runs" in capsys.readouterr().err
 
 
+def test_what_cannot_be_read_and_what_failed_is_said(runs, tmp_path, monkeypatch, capsys):
+    write_archive(runs, tmp_path / "all.runs.gz")
+    (tmp_path / "bad.runs.gz").write_bytes((tmp_path / "all.runs.gz").read_bytes()[:-50])
+    cli.dispatch(["study", "--runs", str(tmp_path)])
+    assert f"skipped {tmp_path}/bad.runs.gz: " in capsys.readouterr().out
+    failed = sweep.Outcome([], [("job", "why")])
+    monkeypatch.setattr(sweep, "run", lambda experiments, into: failed)
+    with pytest.raises(Exception, match="1 run failed; the same command tries again"):
+        cli.dispatch(["study", "--runs", str(tmp_path), "--run", "--block", "falls cpo"])
+    assert "flagship: 15 of 15 runs" in capsys.readouterr().out  # shown all the same
+
+
 def test_a_block_can_be_trained_alone(runs, tmp_path, monkeypatch, capsys):
     archive = tmp_path / "flagship.runs.gz"
     write_archive(runs, archive)
     asked = []
-    monkeypatch.setattr(sweep, "run", lambda experiments, into: asked.append(experiments))
+    monkeypatch.setattr(
+        sweep, "run", lambda experiments, into: asked.append(experiments) or NOTHING
+    )
     places = ["study", "--runs", str(tmp_path / "new"), str(archive)]
     cli.main([*places, "--run", "--block", "falls cpo", "flagship"])
     falls, flagships = asked

@@ -7,6 +7,8 @@ from synthetic import write_run
 
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
+from shapo.experiments import sweep
+from shapo.experiments.sweep.sweep import RunsFailed
 from shapo.experiments.tune import RHO_CRITIC, grid, weigh
 from shapo.runs.reading import read_runs
 
@@ -90,6 +92,10 @@ def test_the_command_says_what_to_take_and_why(tmp_path, capsys):
     text = capsys.readouterr().out
     # Corner (0, 9): k * (9 - k) is largest at 4 (and 5, which costs more): pessimism 1e-4, the second radius.
     assert "take --pessimism 0.0001 --rho-critic 0.01: of the 9 points" in text
+    command = f"shapo train --env {wanted[0].env} --algo trpo-pid --steps 60000 --gradient shapo "
+    assert (
+        f"\n{command}--pessimism 0.0001 --rho-critic 0.01\n" in text
+    )  # the very one that was chosen
     assert "without SHAPO" in text and text.count("front") == 8 and "chosen" in text
 
 
@@ -98,3 +104,15 @@ def test_nothing_to_search_is_refused(capsys, words):
     with pytest.raises(SystemExit) as exit:
         cli.main(["tune", *words])
     assert exit.value.code == 2 and "at least one of each" in capsys.readouterr().err
+
+
+def test_failed_runs_are_the_reason_why_there_is_nothing_to_choose(tmp_path, monkeypatch, capsys):
+    failed = sweep.Outcome([], [("job", "why")])
+    monkeypatch.setattr(sweep, "run", lambda *_: failed)
+    words = ["tune", "--algo", "trpo-pid", "--steps", "60000", "--points", "3", "--seeds", "1"]
+    for some in (False, True):
+        if some:
+            measured(tmp_path, [(1, 9), (2, 2), (3, 3)])
+        with pytest.raises(RunsFailed, match="1 run failed; the same command tries again"):
+            cli.dispatch([*words, "--out", str(tmp_path)])
+        assert ("chosen" in capsys.readouterr().out) == some

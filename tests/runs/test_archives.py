@@ -73,6 +73,21 @@ def test_an_archive_grows(runs, tmp_path, capsys):
     assert grown.read_bytes() == both.read_bytes()
 
 
+@pytest.mark.parametrize("damaged", [False, True])
+def test_no_run_is_lost_when_an_archive_is_written(damaged, runs, tmp_path, capsys):
+    path = tmp_path / "kept.runs.gz"
+    write_archive(runs, path)
+    if damaged:  # as a download that broke off
+        path.write_bytes(path.read_bytes()[:-100])
+    before = path.read_bytes()
+    told = "cannot be read" if damaged else "holds 1 run that would be lost, seed1 for one"
+    for words in ([runs[0].folder], [path, runs[0].folder] if damaged else [runs[0].folder]):
+        with pytest.raises(SystemExit):
+            cli.main(["archive", *map(str, words), "--out", str(path)])
+        assert told in capsys.readouterr().err
+        assert path.read_bytes() == before
+
+
 def test_two_runs_of_one_name_are_not_one(runs, tmp_path):
     write_run(tmp_path / runs[0].folder.name, EXPERIMENT.replace(seed=7))
     first, again = tmp_path / "all.runs.gz", tmp_path / "again.runs.gz"
@@ -91,6 +106,36 @@ def test_other_names_and_other_contents_are_refused(runs, tmp_path):
         with pytest.raises(BadConfig, match=r"bad\.runs\.gz is not an archive of runs"):
             read_archive(tmp_path / "bad.runs.gz")
     assert [skipped.folder.name for skipped in read_runs(tmp_path).skipped] == ["bad.runs.gz"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "complaint"),
+    [
+        (lambda rows: rows.update({"cost/rate": rows["cost/rate"][1:]}), "unequal length"),
+        (lambda rows: rows.update({"cost/rate": [[x] for x in rows["cost/rate"]]}), "unequal"),
+        (lambda rows: rows.update({"steps": [[x] for x in rows["steps"]]}), "unequal length"),
+        (lambda rows: rows["steps"].__setitem__(3, None), "lacks numbers in column 'steps'"),
+        (lambda rows: rows.pop("steps"), "lacks numbers in column 'steps'"),
+        (lambda rows: rows.clear(), "is missing or empty"),
+        (None, "while decompressing"),
+    ],
+)
+def test_a_damaged_archive_is_named_and_the_rest_is_read(damage, complaint, runs, tmp_path):
+    path = tmp_path / "bad.runs.gz"
+    write_archive(runs[:1], path)
+    if damage is None:
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 0xFF
+    else:
+        content = json.loads(gzip.decompress(path.read_bytes()))
+        damage(content["rows"])
+        content = gzip.compress(json.dumps(content).encode())
+    path.write_bytes(bytes(content))
+    write_archive(runs[1:], tmp_path / "good.runs.gz")
+    found = read_runs(tmp_path)
+    assert [run.folder.name for run in found.runs] == ["seed1"]
+    ((place, reason),) = found.skipped
+    assert place == path and complaint in reason
 
 
 def test_an_archive_leads_nowhere_else(runs, tmp_path):

@@ -5,8 +5,20 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from shapo.words import printable
+
+if TYPE_CHECKING:
+    from shapo.runs.reading import Skipped
 
 GAP = "  "
+
+
+def print_skipped(skipped: "Sequence[Skipped]") -> None:
+    """A line for each run that was found and cannot be used; its name may come from anybody."""
+    for place, reason in skipped:
+        print(printable(f"skipped {place}: {reason}"))
 
 
 def print_prose(text: str) -> None:

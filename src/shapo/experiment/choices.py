@@ -13,6 +13,8 @@ from shapo.words import BadInput, nearest
 
 OWN = "module:factory"
 """In `OnlyWith`, stands for whatever is no name of ours."""
+OWN_RULES = {"gradient": (OWN,), "critic_gradient": (OWN,), "schedule": (OWN,)}
+"""What is asked at every update, and may look at everything."""
 
 
 @dataclass(frozen=True)

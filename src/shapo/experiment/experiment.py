@@ -9,7 +9,7 @@ import functools
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from shapo.experiment.choices import OWN, OnlyWith, Range, kinds
+from shapo.experiment.choices import OWN, OWN_RULES, OnlyWith, Range, kinds
 from shapo.experiment.names import (
     ASCENT,
     BOUNDED,
@@ -193,11 +193,7 @@ class Experiment:
     value_alpha: Annotated[float, Range(0, 1, open="low"), OnlyWith(values=("wcpg",))] = 0.5
     """The worst share of the returns whose mean counts (wcpg)."""
     episode_window: Annotated[
-        int,
-        NotNegative,
-        OnlyWith(
-            algo=(*SEES_EPISODE_COST, OWN), gradient=(OWN,), critic_gradient=(OWN,), schedule=(OWN,)
-        ),
+        int, NotNegative, OnlyWith(algo=(*SEES_EPISODE_COST, OWN), **OWN_RULES)
     ] = 0
     """The constraint sees the mean cost of so many last episodes; 0: of those that ended in this iteration."""
 

@@ -8,7 +8,8 @@ from an archive as from the run itself.
 import gzip
 import json
 import re
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 from shapo.runs.config import BadConfig, config_of
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
-from shapo.runs.history import FINAL_SHARE, History, known_mean
-from shapo.words import BadInput
+from shapo.runs.history import FINAL_SHARE, History, flaw, known_mean
+from shapo.words import BadInput, counted
 
 SUFFIX = ".runs.gz"
 ROWS = 100
@@ -35,6 +36,12 @@ KEPT = (
 )  # fmt: skip
 
 
+UNREADABLE = (
+    OSError, EOFError, KeyError, TypeError, ValueError, AttributeError, RecursionError, zlib.error,
+)  # fmt: skip
+"""What reading a file that is no archive, or a damaged one, may raise."""
+
+
 def is_archive(path: Path) -> bool:
     """Whether it is a file that calls itself an archive."""
     return path.name.endswith(SUFFIX) and path.is_file()
@@ -43,7 +50,7 @@ def is_archive(path: Path) -> bool:
 def write_archive(runs: Sequence[Run], path: Path) -> int:
     """Put finished runs, by name, into one file, each once, and return how many they are.
 
-    Those that come from archives go in as they are.
+    Those that come from archives go in as they are. A file that is there is replaced only if nothing of it is lost.
     """
     if not path.name.endswith(SUFFIX):
         raise BadInput(f"{path}: an archive's name ends in {SUFFIX}")
@@ -58,6 +65,7 @@ def write_archive(runs: Sequence[Run], path: Path) -> int:
         content = known.get(run.folder) or _packed(run)
         name = _free_name(content, packed)
         packed[name] = content | {"name": name}
+    _require_nothing_lost(path, packed.values())
     text = "".join(f"{json.dumps(packed[name])}\n" for name in sorted(packed))
     # No time in the header: equal runs make an equal file.
     write_atomically(path, gzip.compress(text.encode(), mtime=0))
@@ -68,16 +76,26 @@ def read_archive(path: Path) -> list[Run]:
     """The runs of an archive, each with its rows; their folders are names below the file's, and do not exist."""
     try:
         return [_unpacked(path, content) for content in _contents(path)]
-    except (
-        OSError,
-        EOFError,
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        RecursionError,
-    ) as error:
+    except UNREADABLE as error:
         raise BadConfig(f"{path.name} is not an archive of runs ({error})") from None
+
+
+def _require_nothing_lost(path: Path, kept: Iterable[dict]) -> None:
+    if not path.exists():
+        return
+    try:
+        there = {content["name"]: content["config"] for content in _contents(path)}
+    except UNREADABLE as error:
+        raise BadInput(
+            f"{path} is there and cannot be read ({error}); choose another --out"
+        ) from None
+    configs = [content["config"] for content in kept]
+    lost = [name for name, config in there.items() if config not in configs]
+    if lost:
+        raise BadInput(
+            f"{path} holds {counted(len(lost), 'run')} that would be lost, {min(lost)} for one; "
+            "name it among the runs, too, or choose another --out"
+        )
 
 
 def _free_name(content: dict, taken: Mapping[str, dict]) -> str:
@@ -138,8 +156,11 @@ def _unpacked(path: Path, content: dict) -> Run:
         str(name): np.array([np.nan if x is None else x for x in values], float)
         for name, values in content["rows"].items()
     }
-    config = config_of(content["config"], path.name)
+    history = History(columns)
     name = str(content["name"])
+    if problem := flaw(history):
+        raise BadInput(f"what {name} recorded {problem}")
+    config = config_of(content["config"], path.name)
     if name != Path(name).name or name == "..":
         raise BadInput(f"{name!r} leads out of it")
-    return Run(path / name, *config, moment=History(columns))
+    return Run(path / name, *config, moment=history)

@@ -70,6 +70,23 @@ class History(NamedTuple):
         return History({name: values[:kept] for name, values in self.columns.items()})
 
 
+NEEDED = ("iteration", "steps")
+
+
+def flaw(history: History) -> str:
+    """What is wrong with a history of which nothing can be made, said of its table; empty if nothing is."""
+    if not history.columns:
+        return "is missing or empty"
+    for column in NEEDED:
+        if column not in history.columns or not np.isfinite(history.columns[column]).all():
+            return f"lacks numbers in column {column!r}"
+    if {values.shape for values in history.columns.values()} != {
+        history.columns["steps"].shape[:1]
+    }:
+        return "has columns of unequal length"
+    return "" if history.steps else "has no finished iteration yet"
+
+
 def known_mean(values: NDArray[np.float64]) -> float:
     """The mean of those that are numbers; NaN if none is."""
     known = values[~np.isnan(values)]

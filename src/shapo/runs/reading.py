@@ -9,18 +9,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from shapo.runs.absent import no_folder
 from shapo.runs.archives import is_archive, read_archive
 from shapo.runs.config import read_config
 from shapo.runs.folder import Run
-from shapo.runs.history import History, read_history
+from shapo.runs.history import History, flaw, read_history
 from shapo.runs.integrity import altered, check_inside
 from shapo.words import BadInput, counted, nearest
 
 FILES = ("config.json", "progress.csv", "episodes.csv")
-NEEDED = ("iteration", "steps")
 
 
 class Skipped(NamedTuple):
@@ -108,22 +105,13 @@ def _read_run(folder: Path) -> Run:
     run = Run(folder, *read_config(folder / "config.json"))
     try:
         run = run.now()
-        _check(run.history)
+        if problem := flaw(run.history):
+            raise BadInput(f"progress.csv {problem}")
     except ValueError as error:
         raise BadInput(f"failed: {run.failure}" if run.failure else error) from None
     if problems := altered(folder):
         raise BadInput("; ".join(problems))
     return run
-
-
-def _check(history: History) -> None:
-    if not history.columns:
-        raise BadInput("progress.csv is missing or empty")
-    for column in NEEDED:
-        if np.isnan(history.columns.get(column, np.array([np.nan]))).any():
-            raise BadInput(f"progress.csv: column {column!r} is missing or has gaps")
-    if not history.steps:
-        raise BadInput("progress.csv has no finished iteration yet")
 
 
 def _of_one_version(found: Runs) -> Runs:

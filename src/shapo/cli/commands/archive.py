@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
+from shapo.cli.printing import print_skipped
 from shapo.words import BadInput, counted
 
 EXAMPLES = """\
@@ -28,15 +29,12 @@ def describe(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Pack what is finished, and name what is not."""
     from shapo.runs.archives import write_archive
-    from shapo.runs.reading import read_runs
+    from shapo.runs.reading import Skipped, read_runs
 
     found = read_runs(*options.runs)
-    for place, reason in found.skipped:
-        print(f"skipped {place}: {reason}")
     finished = [each for each in found.runs if each.finished]
-    for each in found.runs:
-        if not each.finished:
-            print(f"skipped {each.folder}: unfinished")
+    unfinished = [Skipped(each.folder, "unfinished") for each in found.runs if each not in finished]
+    print_skipped([*found.skipped, *unfinished])
     if not finished:
         raise BadInput(f"{', '.join(map(str, options.runs))}: no finished run in there")
     held = write_archive(finished, options.out)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
-from shapo.cli.printing import print_prose
+from shapo.cli.printing import print_prose, print_skipped
 from shapo.words import BadInput, folder_name, printable, whole_number
 
 if TYPE_CHECKING:
@@ -91,8 +91,7 @@ def _found(options: argparse.Namespace) -> "tuple[list[Group], Path]":
         option = f"--{idle[0].replace('_', '-')}"
         raise BadInput(f"{option} is for training; leave it away, or leave {options.runs[0]} away")
     found = read_runs(*options.runs)
-    for place, reason in found.skipped:
-        print(printable(f"skipped {place}: {reason}"))
+    print_skipped(found.skipped)
     if not found.runs:
         raise BadInput(f"no run that can be read in {', '.join(map(str, options.runs))}")
     given = [path.resolve() for path in options.runs]

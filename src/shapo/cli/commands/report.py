@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
-from shapo.words import counted, printable
+from shapo.cli.printing import print_skipped
+from shapo.words import counted
 
 EXAMPLES = """\
 examples:
@@ -33,6 +34,5 @@ def run(options: argparse.Namespace) -> None:
     from shapo.experiments import report
 
     found = report.write(options.runs, options.out, options.title)
-    for folder, reason in found.skipped:
-        print(printable(f"skipped {folder}: {reason}"))
+    print_skipped(found.skipped)
     print(f"{counted(len(found.runs), 'run')} in {options.out}")

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shapo.cli.parsing import Parser
+from shapo.cli.printing import print_skipped
 from shapo.words import BadInput, nearest
 
 if TYPE_CHECKING:
     from shapo.experiments.study.questions import Block
+    from shapo.experiments.sweep.sweep import Outcome
     from shapo.runs.folder import Run
 
 EXAMPLES = """\
@@ -50,32 +52,38 @@ def run(options: argparse.Namespace) -> None:
     """Train if asked, then judge."""
     from shapo.runs.reading import read_runs
 
-    into = options.runs[0]
+    into, outcomes = options.runs[0], []
     if options.run:
         if into.is_file():
             raise BadInput(
                 f"{into} is a file; what is trained goes to the first of --runs, a folder"
             )
         into.mkdir(parents=True, exist_ok=True)
-        _train(into, options.runs, options.block)
+        outcomes = _train(into, options.runs, options.block)
     elif options.block:
         raise BadInput("--block says what --run trains; add --run")
     elif not into.exists():
         raise BadInput(f"{into}: no such folder; --run trains the study into it")
-    _show(read_runs(*options.runs).runs)
+    found = read_runs(*options.runs)
+    print_skipped(found.skipped)
+    _show(found.runs)
+    for outcome in outcomes:
+        outcome.require_all()
 
 
-def _train(into: Path, places: list[Path], names: list[str]) -> None:
+def _train(into: Path, places: list[Path], names: list[str]) -> "list[Outcome]":
     """Block by block: what the first ones find decides what the later ones run."""
     from shapo.experiments import sweep
     from shapo.experiments.study.plan import blocks
     from shapo.runs.reading import read_runs
 
-    done = 0
+    print_skipped(read_runs(*places).skipped)  # lest what cannot be read is trained again unnoticed
+    done, outcomes = 0, []
     while done < len(found := _chosen(blocks(runs := read_runs(*places).runs), names)):
         if missing := found[done].experiments(runs):
-            sweep.run(missing, into)
+            outcomes.append(sweep.run(missing, into))
         done += 1
+    return outcomes
 
 
 def _chosen(blocks: "list[Block]", names: list[str]) -> "list[Block]":

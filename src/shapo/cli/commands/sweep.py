@@ -5,7 +5,7 @@ from pathlib import Path
 
 from shapo.cli.parsing import Parser, one_of
 from shapo.cli.printing import print_prose
-from shapo.words import BadInput, counted, whole_number
+from shapo.words import BadInput, whole_number
 
 EXAMPLES = """\
 examples:
@@ -25,10 +25,6 @@ A grid in YAML or TOML; a list is an axis, and what is not said takes the publis
     - {gradient: plain}
     - {gradient: shapo, pessimism: [1e-5, 1e-4]}
 """
-
-
-class RunsFailed(Exception):
-    """Some runs of a sweep are not finished; all others are."""
 
 
 def describe(parser: Parser) -> None:
@@ -91,8 +87,5 @@ def run(options: argparse.Namespace) -> None:
         print_prose(
             "mean ± standard error; return and cost per episode in the last tenth, cost rate over the whole training"
         )
-    if outcome.failed:
-        raise RunsFailed(
-            f"{counted(len(outcome.failed), 'run')} failed; the same command tries them again"
-        )
+    outcome.require_all()
     print(f"runs={out}")

@@ -1,12 +1,14 @@
 """`shapo tune`: SHAPO's two numbers for an environment and an algorithm."""
 
 import argparse
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shapo.cli.commands.sweep import add_engine_options, check_engine_options
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
-from shapo.words import folder_name, spread, whole_number
+from shapo.words import BadInput, folder_name, spread, whole_number
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -61,12 +63,17 @@ def run(options: argparse.Namespace) -> None:
     if options.dry_run:
         console.print(plan_table(plan(wanted, out)))
         return
-    sweep.run(wanted, out, options.engine, options.address, options.parallel)
-    found = weigh(wanted, read_runs(out).runs)
+    outcome = sweep.run(wanted, out, options.engine, options.address, options.parallel)
+    try:
+        found = weigh(wanted, read_runs(out).runs)
+    except BadInput:
+        outcome.require_all()  # which is then the reason
+        raise
     console.print(_table(found))
     for run, _, reason in found.left_out:
         console.print(f"left out: {run.folder}: {reason}", markup=False, highlight=False)
-    console.print(_reason(found), markup=False, highlight=False)
+    console.print(_reason(found, choices), markup=False, highlight=False, soft_wrap=True)
+    outcome.require_all()
 
 
 def _table(found: "Tuning") -> "Table":
@@ -93,10 +100,11 @@ def _scores(each: "GridPoint") -> tuple[str, str, str]:
     )
 
 
-def _reason(found: "Tuning") -> str:
+def _reason(found: "Tuning", choices: Mapping[str, Any]) -> str:
     choice = found.choice.experiment
     numbers = f"--pessimism {choice.pessimism:g} --rho-critic {choice.rho_critic:g}"
-    command = f"shapo train --env {choice.env} --algo {choice.algo} --gradient shapo {numbers}"
+    same = {"env": choice.env, "algo": choice.algo, **choices}
+    command = " ".join(["shapo train", *map(_option, same.items()), "--gradient shapo", numbers])
     if len(found.front) == 1:
         why = "no other point has more return or a lower cost rate"
     else:
@@ -105,3 +113,10 @@ def _reason(found: "Tuning") -> str:
             f"{found.share:.0%} of what they cover together"
         )
     return f"take {numbers}: {why}\n{command}"
+
+
+def _option(choice: tuple[str, Any]) -> str:
+    """A choice as whoever made it typed it."""
+    name, value = choice
+    values = value if isinstance(value, tuple) else (value,)
+    return " ".join([f"--{name.replace('_', '-')}", *(shlex.quote(str(each)) for each in values)])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import matplotlib
 
@@ -19,8 +20,12 @@ from shapo.experiments.figures.figure import (
     provenance,
 )
 from shapo.experiments.figures.registry import FIGURES
+from shapo.runs.absent import no_folder
 from shapo.runs.reading import Runs, read_runs
 from shapo.words import BadInput, counted, nearest, printable
+
+if TYPE_CHECKING:
+    from shapo.experiments.sweep import Outcome
 
 
 class NothingToDraw(Exception):
@@ -56,15 +61,24 @@ def make(names: Sequence[str], order: Order) -> None:
     if order.pessimism is not None:
         _require_a_radius(chosen, order.pessimism)
     found = _read(order.runs)
+    trained = None
     if order.train:
-        _train(chosen, order, found)
+        trained = _train(chosen, order, found)
         found = _read(order.runs)
     for folder, reason in found.skipped:
         print(printable(f"skipped {folder}: {reason}"))
     empty = [figure.name for figure in chosen if not _draw(figure, order, found)]
+    if trained:
+        trained.require_all()
     if empty:
+        there = order.runs.exists()
+        why = (
+            f"none of their runs is in {order.runs} at this length"
+            if there
+            else no_folder(order.runs)
+        )
         raise NothingToDraw(
-            f"not drawn, because none of their runs is in {order.runs} at this length: {', '.join(empty)}; "
+            f"not drawn: {', '.join(empty)}; {why}; "
             "train them first (train=True, or --run), or draw shorter ones (steps=…, or --steps)"
         )
 
@@ -78,14 +92,13 @@ def _require_a_radius(chosen: Sequence[Figure], radius: float) -> None:
         )
 
 
-def _train(chosen: Sequence[Figure], order: Order, found: Runs) -> None:
+def _train(chosen: Sequence[Figure], order: Order, found: Runs) -> "Outcome | None":
     """Train all that the chosen figures lack, as one sweep; many figures share runs."""
     from shapo.experiments import sweep
 
     lacking = [_need(figure, _results(figure, order, found), order, found) for figure in chosen]
     missing = list(dict.fromkeys(experiment for need in lacking for experiment in need.missing))
-    if missing:
-        sweep.run(missing, order.runs, engine="local")
+    return sweep.run(missing, order.runs, engine="local") if missing else None
 
 
 def _draw(figure: Figure, order: Order, found: Runs) -> bool:
@@ -95,7 +108,7 @@ def _draw(figure: Figure, order: Order, found: Runs) -> bool:
     _explain(_need(figure, results, order, found))
     for result in results:
         for run, _, reason in result.left_out:
-            print(f"  left out: {run.folder}: {reason}")
+            print(printable(f"  left out: {run.folder}: {reason}"))
     if results and not any(result.runs for result in results):
         if (steps := drawable_steps(results)) is not None:
             print(
@@ -130,8 +143,8 @@ def save(figure: Figure, results: Sequence[Result], out: Path) -> list[Path]:
         return style.save(picture, out, figure.name)
 
 
-def _read(folder: Path) -> Runs:
-    return read_runs(folder) if folder.is_dir() else Runs([], [])
+def _read(place: Path) -> Runs:
+    return read_runs(place) if place.exists() else Runs([], [])
 
 
 def _explain(lack: Need) -> None:

@@ -17,7 +17,7 @@ from shapo.rollout.processes import available_cores
 from shapo.runs.files import write_atomically
 from shapo.runs.holding import RunInUse, held
 from shapo.runs.stopping import goes_on_when_repeated
-from shapo.words import BadInput
+from shapo.words import BadInput, counted
 
 ENGINES = ("local", "ray")
 ATTEMPTS = {"bad input": 1, "error": 2, "lost": 10}
@@ -31,6 +31,16 @@ class Outcome(NamedTuple):
 
     finished: list[Job]
     failed: list[tuple[Job, Failure]]
+
+    def require_all(self) -> None:
+        """Raise if a run has failed; call it when what is there has been shown."""
+        if self.failed:
+            failed = counted(len(self.failed), "run")
+            raise RunsFailed(f"{failed} failed; the same command tries again")
+
+
+class RunsFailed(Exception):
+    """Some runs of a sweep are not finished; all others are."""
 
 
 class SweepInUse(BadInput):
