@@ -113,6 +113,7 @@ def train(
             warnings.warn(note, stacklevel=2)
         if start.finished:
             return run
+        run.forget_failure()
         try:
             with (
                 progress(experiment, quiet) as show,

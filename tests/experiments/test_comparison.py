@@ -1,11 +1,13 @@
 """`shapo compare`: its numbers against NumPy's, the names of arms, and that a table comes whatever is missing."""
 
+import io
 import json
 import re
 
 import numpy as np
 import pytest
 import scipy.stats
+from rich.console import Console
 from synthetic import write_run
 
 from shapo.cli import main as cli
@@ -13,7 +15,7 @@ from shapo.experiment import Experiment
 from shapo.experiments import style
 from shapo.experiments.comparison import picture
 from shapo.experiments.comparison.arms import arms_of, names, read_arm
-from shapo.experiments.comparison.printed import _decimals, _interval
+from shapo.experiments.comparison.printed import _decimals, _interval, table
 from shapo.experiments.statistics import Interval, rounded
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
@@ -304,3 +306,11 @@ def test_runs_and_options_of_training_do_not_go_together(tmp_path, capsys):
 )  # fmt: skip
 def test_an_arm_is_called_by_what_differs(arms, called):
     assert names([Experiment(**choices).essence("seed") for choices in arms]) == called
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_no_number_is_cut_however_narrow_the_terminal(tmp_path, width):
+    written(tmp_path, seeds=3, limits=(10.0, 5.0))
+    console = Console(width=width, file=io.StringIO())
+    console.print(table(arms_of(read_runs(tmp_path).runs)))
+    assert "…" not in console.file.getvalue()

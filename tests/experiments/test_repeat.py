@@ -59,12 +59,18 @@ def test_as_far_as_wanted(run, steps, rows):
 
 
 def test_the_first_row_that_differs_is_the_last(run, temporary):
-    altered = changed(run, "policy/kl", 2, by=1e-5)
+    value = run.history.values("policy/kl")[2]
+    altered = changed(run, "policy/kl", 2, by=np.spacing(value))  # its last bit
     found = repeat(altered)
     [(column, then, now)] = found.differences
     assert (found.rows, column) == (3, "policy/kl")
-    assert then == pytest.approx(now + 1e-5, abs=1e-8)
+    assert then == np.nextafter(now, np.inf)
     assert not list(temporary.iterdir())
+
+
+def test_what_has_not_begun_cannot_be_repeated(tmp_path):
+    with pytest.raises(BadInput, match="has recorded nothing yet"):
+        repeat(Run.create(tmp_path / "new", EXPERIMENT))
 
 
 def test_times_are_nobodys(run):

@@ -62,6 +62,7 @@ def runs(tmp_path_factory):
     write_run(folder / HOSTILE, SHORT.replace(seed=9), iterations=20)
     failed = write_run(folder / "failed", SHORT.replace(seed=10), iterations=5)
     (failed / "failure.txt").write_text("worker 3 was killed")
+    (folder / "plain-0" / "failure.txt").write_text("killed, and then it went on to its end")
     broken = write_run(folder / "broken", SHORT.replace(seed=11), iterations=5)
     (broken / "config.json").write_text("{")
     return folder
@@ -280,3 +281,8 @@ def test_bad_input_is_named(folder, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=message):
         cli.dispatch(["report", folder])
+
+
+def test_a_run_that_went_on_to_its_end_has_not_failed(runs):
+    states = {run["name"]: run["state"] for run in report.contents(read_runs(runs), "")["runs"]}
+    assert states["plain-0"] == "finished" and states["failed"] == "worker 3 was killed"

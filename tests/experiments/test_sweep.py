@@ -101,6 +101,14 @@ def test_a_failed_run_is_retried_once_and_stops_nobody(tmp_path, capsys):
     assert "a is tried again: the floor is gone" in capsys.readouterr().out
 
 
+def test_a_run_that_somebody_else_trains_has_not_failed(tmp_path):
+    in_use = Failure("is being trained by another process", "in use")
+    outcome, order, _ = on_paper(tmp_path, {"a": [in_use, in_use], "b": [in_use, None]})
+    assert order == ["a", "b", "a", "b"]
+    assert [job.name for job, _ in outcome.failed] == ["a"]
+    assert not (tmp_path / "a" / "failure.txt").exists()
+
+
 def test_bad_input_is_not_tried_again_and_a_lost_machine_is_no_fault(tmp_path):
     lost = Failure("node died", "lost")
     outcome, order, _ = on_paper(

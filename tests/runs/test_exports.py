@@ -2,6 +2,7 @@
 
 import sys
 
+import hostile
 import numpy as np
 import onnxruntime
 import pytest
@@ -58,3 +59,12 @@ def test_without_onnx_one_line_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ValueError, match=r"needs the package onnx.*shapo\[export\]"):
         to_onnx(DEEP)
+
+
+def test_another_runs_policy_is_not_exported(tmp_path, capsys):
+    own, other = (hostile.write_run(tmp_path / name, iterations=4) for name in ("own", "other"))
+    cli.dispatch(["export", str(own)])
+    DEEP.save(own / policies.FILE)
+    with pytest.raises(ValueError, match="is not what was written"):
+        cli.dispatch(["export", str(own)])
+    cli.dispatch(["export", str(other)])

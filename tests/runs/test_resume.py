@@ -1,9 +1,11 @@
 """A run that was stopped ends with the same files as one that was not."""
 
 import json
+import shlex
 import shutil
 import warnings
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from test_train import TINY, read_events, table_without_time
@@ -13,7 +15,7 @@ from shapo.runs import integrity, writing
 from shapo.runs.checkpoints import save_checkpoint
 from shapo.runs.folder import Run
 from shapo.runs.reading import read_runs
-from shapo.runs.resuming import CannotResume, where_to_go_on
+from shapo.runs.resuming import CannotResume, how_to_continue, where_to_go_on
 from shapo.training import train
 from shapo.words import BadInput
 
@@ -117,6 +119,21 @@ def test_rows_without_a_checkpoint_are_never_overwritten(stopped, tmp_path, lost
     with pytest.raises(CannotResume, match=r"rows of 3 iterations and no checkpoint.*--restart"):
         go_on()
     assert files_in(tmp_path / "run") == before
+
+
+def test_why_it_stopped_is_forgotten_when_it_goes_on(stopped, tmp_path):
+    go_on = resumed(stopped, tmp_path / "run")
+    (tmp_path / "run" / "failure.txt").write_text("killed by signal 9")
+    assert go_on().failure == ""
+
+
+def test_what_to_type_can_be_typed():
+    """Also where a path has a space in it, and with code that no folder has imported by itself."""
+    experiment = TINY.replace(env="toy_env:Toy")
+    command = how_to_continue(Path("my runs/one"), experiment)
+    assert shlex.split(command) == [
+        "shapo", "train", "--resume", "my runs/one", "--env", "toy_env:Toy",
+    ]  # fmt: skip
 
 
 def test_begun_anew_the_old_files_are_kept_aside(whole, stopped, tmp_path):

@@ -4,9 +4,11 @@ import json
 import os
 import shutil
 
+import hostile
 import numpy as np
 import pytest
 
+from shapo.cli import main as cli
 from shapo.experiment import Experiment
 from shapo.runs.checkpoints import Checkpoint, keep_last, newest_first, save_checkpoint
 from shapo.runs.files import Damaged
@@ -320,3 +322,14 @@ class TestLedger:
 def test_a_run_is_shown_on_one_line(tmp_path):
     run = Run.create(tmp_path / "run", Experiment("Ant-v4", "cpo", "shapo", seed=3))
     assert repr(run) == f"Run({tmp_path / 'run'}: Ant-v4, cpo, shapo, seed 3)"
+
+
+def test_a_run_whose_config_is_lost_is_not_sound(tmp_path, capsys):
+    for name in ("a", "b"):
+        hostile.write_run(tmp_path / name, iterations=4)
+    cli.dispatch(["runs", str(tmp_path), "--check"])
+    assert "2 runs sound" in capsys.readouterr().out
+    (tmp_path / "b" / "config.json").unlink()
+    with pytest.raises(Exception, match="1 of 2 runs damaged"):
+        cli.dispatch(["runs", str(tmp_path), "--check"])
+    assert f"{tmp_path}/b/config.json is missing" in capsys.readouterr().out

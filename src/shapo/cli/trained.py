@@ -1,5 +1,6 @@
 """What a trained policy is tried on, its own environment or the one that the user names; and what to try."""
 
+import shlex
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
@@ -25,5 +26,6 @@ def what_next(folder: Path, experiment: Experiment) -> str:
     """The commands that show what a finished run has learned, a line each."""
     task = {"env": experiment.env, "cost": experiment.cost}
     own = "".join(f" {option}" for option in as_options(task))
-    commands = (f"evaluate {folder}{own}", f"play {folder}{own}", f"report {folder}")
+    place = shlex.quote(str(folder))
+    commands = (f"evaluate {place}{own}", f"play {place}{own}", f"report {place}")
     return "next: " + "\n      ".join(f"shapo {command}" for command in commands)

@@ -2,13 +2,14 @@
 
 import contextlib
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shapo.runs.archives import in_short
+from shapo.runs.archives import in_short, is_archive
 from shapo.runs.folder import Run
 from shapo.runs.history import History
 from shapo.runs.resuming import depends_on_length
@@ -47,7 +48,9 @@ class _Enough(Exception):
 class _Comparing:
     """Sets what is recorded anew beside a history, whose rows may stand for many iterations each."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, kept: Callable[[str, NDArray], float]) -> None:
+        """`kept` is what a history keeps of a column's values over a stretch of iterations."""
+        self._kept = kept
         self._known = {k: v for k, v in history.columns.items() if not k.startswith(TIMES)}
         self._ends = history.values("iteration")
         self._stretch: list[Mapping[str, float]] = []
@@ -67,8 +70,8 @@ class _Comparing:
             Difference(column, then, now)
             for column in self._known
             if not np.array_equal(
-                then := in_short(column, self._known[column][self._rows : self._rows + 1]),
-                now := in_short(column, self._values(column)),
+                then := self._kept(column, self._known[column][self._rows : self._rows + 1]),
+                now := self._kept(column, self._values(column)),
                 equal_nan=True,
             )
         ]
@@ -79,6 +82,11 @@ class _Comparing:
 
     def _values(self, column: str) -> np.ndarray:
         return np.array([row.get(column, np.nan) for row in self._stretch], float)
+
+
+def _exactly(column: str, values: NDArray) -> float:
+    """To the last bit; an archive keeps seven digits."""
+    return float(values[-1])
 
 
 def repeat(run: Run, steps: int | None = None, watch: Watch | None = None) -> Outcome:
@@ -94,7 +102,10 @@ def repeat(run: Run, steps: int | None = None, watch: Watch | None = None) -> Ou
         raise BadInput(
             f"{run.folder} went on beyond its first end, and {why}: it cannot be repeated"
         )
-    comparing = _Comparing(run.history.until(steps or run.experiment.steps))
+    if not run.history.steps:
+        raise BadInput(f"{run.folder} has recorded nothing yet that could be compared")
+    kept = in_short if is_archive(run.folder.parent) else _exactly
+    comparing = _Comparing(run.history.until(steps or run.experiment.steps), kept)
 
     def look(row: Mapping[str, float]) -> None:
         if watch:

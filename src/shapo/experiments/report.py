@@ -146,7 +146,7 @@ def _run(run: Run, name: str, group: int, left_out: str) -> dict:
         "group": group,
         "seed": run.experiment.seed,
         "version": run.version,
-        "state": run.failure or ("finished" if run.finished else "unfinished"),
+        "state": "finished" if run.finished else run.failure or "unfinished",
         "left_out": left_out,
         "total": run.experiment.steps,
         "speed": _number(history.final("time/steps_per_second")),

@@ -133,6 +133,10 @@ class Run:
         with open(path, encoding="utf-8", errors="replace") as file:
             return printable(" ".join(file.read(LONGEST).split()))
 
+    def forget_failure(self) -> None:
+        """It goes on: why it stopped is of the past."""
+        (self.folder / FAILURE).unlink(missing_ok=True)
+
     @property
     def history(self) -> History:
         """What it has recorded so far, read anew each time unless this is the run of one moment."""

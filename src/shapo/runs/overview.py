@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shapo.runs import policies
-from shapo.runs.absent import CONFIG, no_folder
+from shapo.runs.absent import no_folder
 from shapo.runs.archives import is_archive, read_archive
 from shapo.runs.folder import Run
-from shapo.runs.integrity import check, is_sealed
+from shapo.runs.integrity import MANIFEST, SEALED, check, is_sealed
 from shapo.words import BadInput
 
 
@@ -42,7 +42,7 @@ def found(root: Path) -> Iterator[Path]:
         raise BadInput(no_folder(root))
     for place, below, files in os.walk(root):
         below.sort()
-        if CONFIG in files:
+        if any(name in files for name in (*SEALED, MANIFEST)):  # its config may be what is lost
             below.clear()
             yield Path(place)
         else:

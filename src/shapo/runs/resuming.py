@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shlex
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,7 +87,12 @@ def depends_on_length(experiment: Experiment) -> str:
 
 def how_to_continue(folder: Path, experiment: Experiment) -> str:
     """The command for a run, with the names of code that no folder has imported by itself."""
-    return " ".join(["shapo train --resume", str(folder), *as_options(experiment.names())])
+    return _command("--resume", folder, experiment)
+
+
+def _command(option: str, folder: Path, experiment: Experiment) -> str:
+    own = as_options(experiment.names())
+    return " ".join(["shapo train", option, shlex.quote(str(folder)), *own])
 
 
 def newest_usable(run: Run) -> tuple[Checkpoint | None, list[str]]:
@@ -129,5 +135,5 @@ def _without_checkpoint(run: Run, notes: list[str]) -> Start:
 
 
 def _way_out(run: Run) -> str:
-    again = f"restore it, or begin anew with: shapo train --restart {run.folder}"
-    return f"{again} (what is there is kept in {run.folder}/aside)"
+    again = _command("--restart", run.folder, run.experiment)
+    return f"restore it, or begin anew with: {again} (what is there is kept in {run.folder}/aside)"

@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _told(differences: "list[Difference]") -> str:
-    told = [f"{each.column} was {each.then:g}, is {each.now:g}" for each in differences[:SHOWN]]
+    told = [f"{each.column} was {each.then!r}, is {each.now!r}" for each in differences[:SHOWN]]
     more = len(differences) - len(told)
     return ", ".join(told) + (f", and {counted(more, 'number')} more" if more else "")
 

@@ -21,9 +21,11 @@ def table(arms: Sequence[Group]) -> Table:
     """A line per arm; below, a line per arm with its difference from the first."""
     whats, base = quantities(arms), arms[0]
     listing = Table(title=_name(title(arms)), box=box.SIMPLE_HEAD)
-    listing.add_column("")
+    listing.add_column("", overflow="fold")
     for what in whats:
-        listing.add_column(what.name, justify="right")
+        listing.add_column(
+            what.name, justify="right", overflow="fold"
+        )  # a number that is cut is none
     found = {what: [values(arm, what) for arm in arms] for what in whats}
     decimals = {what: _decimals(np.concatenate(columns)) for what, columns in found.items()}
     for number, arm in enumerate(arms):

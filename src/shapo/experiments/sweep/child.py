@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from shapo.experiment import Experiment
-from shapo.experiments.sweep.engine import Failure
+from shapo.experiments.sweep.engine import Failure, Kind
 from shapo.runs.holding import RunInUse
 from shapo.training import train
 from shapo.words import BadInput
@@ -56,10 +56,10 @@ def main() -> None:
 def _failure(error: Exception) -> Failure:
     text = " ".join(str(error).split())
     ours = isinstance(error, BadInput) or type(error).__module__.startswith("shapo.")
-    bad_input = isinstance(error, BadInput) and not isinstance(error, RunInUse)
-    return Failure(
-        text if ours else f"{type(error).__name__}: {text}", "bad input" if bad_input else "error"
-    )
+    kind: Kind = "bad input" if isinstance(error, BadInput) else "error"
+    if isinstance(error, RunInUse):
+        kind = "in use"
+    return Failure(text if ours else f"{type(error).__name__}: {text}", kind)
 
 
 def _private_output() -> TextIO:

@@ -9,13 +9,17 @@ Row = Mapping[str, float]
 """One iteration, as in `progress.csv`."""
 
 
+Kind = Literal["bad input", "error", "in use", "lost"]
+
+
 class Failure(NamedTuple):
     """Why a run ended before its time."""
 
     reason: str
     """One line."""
-    kind: Literal["bad input", "error", "lost"] = "error"
-    """Bad input fails again for certain, an error perhaps; a run that was lost with its machine did nothing wrong."""
+    kind: Kind = "error"
+    """Bad input fails again for certain, an error perhaps; a run that was lost with its machine did nothing wrong, nor
+    did one that somebody else is training."""
 
 
 class Begun(NamedTuple):

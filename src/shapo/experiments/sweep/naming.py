@@ -27,19 +27,27 @@ def run_names(
     It says environment, algorithm, gradient rule and seed, and whatever else differs among the runs that share the
     first three, those `beside` them included.
     """
-    everything = [*experiments, *beside]
+    families: dict[tuple[str, str, str], list[Experiment]] = {}
+    for each in (*experiments, *beside):
+        families.setdefault(_family(each), []).append(each)
+    varying = {family: _varying(members) for family, members in families.items()}
     used, names = set(taken), []
     for experiment in experiments:
-        family = [each for each in everything if _family(each) == _family(experiment)]
-        name = next(name for name in _suggestions(experiment, family) if name not in used)
+        suggestions = _suggestions(experiment, varying[_family(experiment)])
+        name = next(name for name in suggestions if name not in used)
         used.add(name)
         names.append(name)
     return names
 
 
-def _suggestions(experiment: Experiment, family: Sequence[Experiment]) -> Iterator[str]:
+def _varying(family: Sequence[Experiment]) -> list[str]:
+    """The choices in which its members differ."""
+    return [choice for choice in CHOICES if len({getattr(each, choice) for each in family}) > 1]
+
+
+def _suggestions(experiment: Experiment, varying: Sequence[str]) -> Iterator[str]:
     """Ever longer names; the first is nearly always free."""
-    name = _name(experiment, family)
+    name = _name(experiment, varying)
     distinct = f"{name}_{_fingerprint(experiment)}"
     yield from (name, distinct)
     yield from (f"{distinct}_{number}" for number in itertools.count(2))
@@ -49,13 +57,9 @@ def _family(experiment: Experiment) -> tuple[str, str, str]:
     return experiment.env, experiment.algo, experiment.gradient
 
 
-def _name(experiment: Experiment, family: Sequence[Experiment]) -> str:
-    varying = [
-        f"{choice.replace('_', '-')}={shown(getattr(experiment, choice))}"
-        for choice in CHOICES
-        if len({getattr(each, choice) for each in family}) > 1
-    ]
-    words = "_".join([*_family(experiment), *varying])
+def _name(experiment: Experiment, varying: Sequence[str]) -> str:
+    said = [f"{name.replace('_', '-')}={shown(getattr(experiment, name))}" for name in varying]
+    words = "_".join([*_family(experiment), *said])
     safe = folder_name(words)
     if len(safe) > LONGEST:
         safe = f"{safe[:LONGEST]}_{_fingerprint(experiment)}"

@@ -20,7 +20,7 @@ from shapo.runs.stopping import goes_on_when_repeated
 from shapo.words import BadInput, counted
 
 ENGINES = ("local", "ray")
-ATTEMPTS = {"bad input": 1, "error": 2, "lost": 10}
+ATTEMPTS = {"bad input": 1, "error": 2, "in use": 2, "lost": 10}
 """How often a run may go wrong in which way until it counts as failed."""
 HEARTBEAT = 0.5
 """Seconds after which the screen is looked after even if nothing happens."""
@@ -163,7 +163,7 @@ class Sweep:
             self._waiting.append(job)
             return
         self._failed[name] = failure
-        if job.folder.is_dir():
+        if job.folder.is_dir() and failure.kind != "in use":  # there, somebody else is at work
             write_atomically(_failure_file(job), f"{failure.reason}\n".encode(errors="replace"))
 
     def _show(self) -> None:
