@@ -1,14 +1,17 @@
 """Evaluation: against episodes played by hand."""
 
 import dataclasses
+import json
+import re
 from typing import ClassVar
 
 import hostile
 import numpy as np
 import pytest
 from test_acting import make_actor
-from toy_env import Toy
+from toy_env import Priced, Toy
 
+from shapo.cli import main as cli
 from shapo.envs.saute import Budget
 from shapo.envs.simmer import SimmeringBudget
 from shapo.evaluate import (
@@ -70,6 +73,57 @@ def test_summary_follows_the_definitions():
     assert numbers["cost_rate"] == found.costs.sum() / found.length.sum()
     assert numbers["return_error"] == pytest.approx(np.std(found.returns, ddof=1) / np.sqrt(10))
     assert numbers["cost_p95"] == np.percentile(found.costs[:, 0], 95)
+    assert not any(name.startswith("cost_1") for name in numbers)
+
+
+def test_each_of_several_costs_is_summed_up_by_itself():
+    numbers = evaluate(POLICY, lambda num_envs, seed: Priced(num_envs), 10).summary()
+    plain = evaluate(POLICY, build, 10).summary()
+    found = evaluate(POLICY, lambda num_envs, seed: Priced(num_envs), 10)
+    for name in ("cost", "cost_error", "cost_p80", "cost_p95", "cost_rate"):
+        first = name.replace("cost", "cost_1")
+        assert numbers[first] == plain[name]
+    second = found.costs[:, 1]
+    assert numbers["cost_2"] == second.mean() > 0
+    assert numbers["cost_2_error"] == pytest.approx(np.std(second, ddof=1) / np.sqrt(10))
+    assert numbers["cost_2_p80"] == np.percentile(second, 80)
+    assert numbers["cost_2_rate"] == second.sum() / found.length.sum()
+    assert numbers["cost"] == pytest.approx(numbers["cost_1"] + numbers["cost_2"])
+    assert numbers.keys() - plain.keys() == {
+        f"cost_{i}{what}" for i in (1, 2) for what in ("", "_error", "_p80", "_p95", "_rate")
+    }
+
+
+def write_priced_run(folder):
+    """A run on two costs, each with its limit."""
+    experiment = hostile.EXPERIMENT.replace(env="toy_env:Priced", cost_limit=(25.0, 5.0))
+    return hostile.write_run(folder, experiment, policy=POLICY)
+
+
+def test_the_command_says_each_cost_beside_its_limit(capsys, tmp_path):
+    folder = write_priced_run(tmp_path / "run")
+    words = ["evaluate", str(folder), "--env", "toy_env:Priced", "--episodes", "3"]
+    cli.main(words)
+    first, headings, *lines = capsys.readouterr().out.splitlines()
+    assert first == "toy_env:Priced, 3 episodes each, cost limits 25, 5"
+    assert re.split(r"\s{2,}", headings.strip()) == [
+        "return", "signal", "cost", "limit", "80 % ≤", "95 % ≤", "length", "terminated",
+    ]  # fmt: skip
+    cli.main([*words, "--json"])
+    for kind, numbers in list(json.loads(capsys.readouterr().out).items())[2:]:
+        cells = [re.split(r"\s{2,}", lines.pop(0).strip()) for _ in range(2)]
+        costs = [
+            [
+                str(i),
+                f"{numbers[f'cost_{i}']:.2f} ± {numbers[f'cost_{i}_error']:.2f}",
+                limit,
+                f"{numbers[f'cost_{i}_p80']:.1f}",
+                f"{numbers[f'cost_{i}_p95']:.1f}",
+            ]
+            for i, limit in ((1, "25"), (2, "5"))
+        ]
+        end = f"{numbers['length']:.0f}", f"{numbers['terminated']:.0%}"
+        assert cells == [[kind, cells[0][1], *costs[0], *end], costs[1]]
 
 
 class Seen(Toy):

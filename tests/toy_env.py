@@ -26,8 +26,11 @@ class Toy:
         self.fault, self.fault_step, self.taken = fault, fault_step, 0
 
     def reset(self, seed=0):
-        self.seed = seed + np.arange(self.num_envs)
-        self.episode = np.zeros(self.num_envs, np.int64)
+        if seed is None:
+            self.episode = self.episode + 1
+        else:
+            self.seed = seed + np.arange(self.num_envs)
+            self.episode = np.zeros(self.num_envs, np.int64)
         self.place, self.time = np.zeros((2, self.num_envs))
         for i in range(self.num_envs):
             self._begin(i)
@@ -76,6 +79,16 @@ class Toy:
             raise ZeroDivisionError("the floor\nis gone")
         if self.fault == "hang":
             time.sleep(1000)
+
+
+class Priced(Toy):
+    """What it does costs, too, besides where it is."""
+
+    num_costs = 2
+
+    def step(self, action):
+        step = super().step(action)
+        return step._replace(cost=np.stack([step.cost, 10 * np.abs(action[:, 1])], axis=1))
 
 
 class Stubborn(Toy):
@@ -160,6 +173,12 @@ class Owner(Toy):
         self.server.kill()
         self.server.wait()
         (self.notes / f"{self.server.pid}.closed").touch()
+
+
+class Switches(Owner):
+    """Its actions are none that a policy can take."""
+
+    action_space = gymnasium.spaces.MultiBinary(3)
 
 
 class Remembering(Toy):

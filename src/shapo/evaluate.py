@@ -42,20 +42,32 @@ class Evaluation(NamedTuple):
     """[episodes] Still going on when they were cut: their environment knows no end."""
 
     def summary(self) -> dict[str, float]:
-        """Means with their standard errors, and the tail of the cost."""
-        costs = self.costs.sum(axis=1)
+        """Means with their standard errors, and the tail of the cost.
+
+        `cost`, `cost_error`, `cost_p80`, `cost_p95` and `cost_rate` are of all cost signals added up. Where there are
+        several, `cost_1`, `cost_1_error` and so on are of the first alone, `cost_2` of the second.
+        """
+        signals = self.costs.T if self.costs.shape[1] > 1 else ()
+        costs = self._of_cost("cost", self.costs.sum(axis=1))
+        for number, signal in enumerate(signals, start=1):
+            costs |= self._of_cost(f"cost_{number}", signal)
         return {
             "episodes": len(self.returns),
             "return": float(self.returns.mean()),
             "return_error": _standard_error(self.returns),
-            "cost": float(costs.mean()),
-            "cost_error": _standard_error(costs),
-            "cost_p80": float(np.percentile(costs, 80)),
-            "cost_p95": float(np.percentile(costs, 95)),
-            "cost_rate": float(costs.sum() / self.length.sum()),
+            **costs,
             "length": float(self.length.mean()),
             "terminated": float(self.terminated.mean()),
             "cut": int(self.cut.sum()),
+        }
+
+    def _of_cost(self, name: str, costs: NDArray[np.float64]) -> dict[str, float]:
+        return {
+            name: float(costs.mean()),
+            f"{name}_error": _standard_error(costs),
+            f"{name}_p80": float(np.percentile(costs, 80)),
+            f"{name}_p95": float(np.percentile(costs, 95)),
+            f"{name}_rate": float(costs.sum() / self.length.sum()),
         }
 
 

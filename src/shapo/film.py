@@ -24,8 +24,8 @@ class Frame(NamedTuple):
     step: int
     earned: float
     """Return so far."""
-    cost: float
-    """Cost so far, of all signals."""
+    costs: tuple[float, ...]
+    """Cost so far, of each signal."""
     last: bool
     """The episode ends here."""
 
@@ -45,18 +45,18 @@ def film(
     """
     rng = np.random.default_rng(seed) if stochastic else None
     obs = env.reset(first_seed(seed))
-    earned, cost, picture = 0.0, 0.0, None
+    earned, costs, picture = 0.0, (0.0,) * env.num_costs, None
     for number in range(max_steps):
         if number % every == 0:
             picture = env.render(0, size, size)
-            yield Frame(picture, number, earned, cost, False)
+            yield Frame(picture, number, earned, costs, False)
         step = env.step(policy.act(obs, rng))
         obs = step.obs
         earned += float((step.reward if step.task_reward is None else step.task_reward)[0])
-        cost += float(step.cost[0].sum())
+        costs = tuple(map(sum, zip(costs, np.ravel(step.cost[0]).tolist(), strict=True)))
         if step.terminated[0] or step.truncated[0]:
             assert picture is not None  # of this episode: its environment shows the next one by now
-            yield Frame(picture, number + 1, earned, cost, True)
+            yield Frame(picture, number + 1, earned, costs, True)
             return
 
 
@@ -71,16 +71,22 @@ def together(films: Sequence[Iterator[Frame]]) -> Iterator[tuple[Frame, ...]]:
         yield tuple(frame for frame in shown if frame)
 
 
-def captioned(frame: Frame, name: str, limit: float) -> NDArray[np.uint8]:
-    """The picture with its numbers below: red where the cost has passed the limit."""
+def captioned(frame: Frame, name: str, limits: Sequence[float]) -> NDArray[np.uint8]:
+    """The picture with its numbers below: red where any cost has passed its own limit."""
     height, width = frame.picture.shape[:2]
     band = -(-height // CAPTION)
     canvas = Image.new("RGB", (width, height + band), PAPER)
     canvas.paste(Image.fromarray(frame.picture), (0, 0))
-    draw, font = ImageDraw.Draw(canvas), ImageFont.load_default(max(8, band * 0.36))
+    size = max(8, band * 0.36)
+    draw, font = ImageDraw.Draw(canvas), ImageFont.load_default(size)
     line, margin = band / 2, band / 8
     draw.text((margin, height), name, PALE, font)
     draw.text((margin, height + line), f"return {frame.earned:.1f}", INK, font)
-    color = TOO_MUCH if frame.cost > limit else INK
-    draw.text((width * 0.45, height + line), f"cost {frame.cost:.0f} of {limit:g}", color, font)
+    pairs = list(zip(frame.costs, limits, strict=True))
+    color = TOO_MUCH if any(cost > limit for cost, limit in pairs) else INK
+    text = "cost " + ", ".join(f"{cost:.0f} of {limit:g}" for cost, limit in pairs)
+    while size > 8 and draw.textlength(text, font) > width * 0.55:
+        size = max(8, size - 1)
+        font = ImageFont.load_default(size)
+    draw.text((width * 0.45, height + line), text, color, font)
     return np.asarray(canvas)

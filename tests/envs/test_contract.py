@@ -94,6 +94,27 @@ def test_a_batch_can_be_split(kind, seed, first, steps):
 
 @every_kind
 @law
+@given(seed=seeds, first=st.integers(1, 3), steps=st.integers(0, 30))
+def test_without_a_seed_each_goes_on_with_what_it_draws_next(kind, seed, first, steps):
+    """New episodes, wherever the old ones were, that depend on seed + i and its past alone."""
+    whole, left, right = KINDS[kind](4), KINDS[kind](first), KINDS[kind](4 - first)
+    begun = [whole.reset(seed), np.concatenate([left.reset(seed), right.reset(seed + first)])]
+    plan = actions(whole, seed, steps + 20)
+    for action in plan[:steps]:
+        whole.step(action), left.step(action[:first]), right.step(action[first:])
+    for _ in range(2):
+        again = whole.reset(None)
+        np.testing.assert_array_equal(again, np.concatenate([left.reset(None), right.reset(None)]))
+        assert not any((again == before).all(axis=1).any() for before in begun)
+        begun.append(again)
+    fresh = KINDS[kind](4)
+    np.testing.assert_array_equal(fresh.set_state(whole.get_state()), again)
+    for action in plan[steps:]:
+        assert_same(whole.step(action), fresh.step(action))
+
+
+@every_kind
+@law
 @given(seed=seeds)
 def test_steps_are_well_formed(kind, seed):
     env = KINDS[kind](3)

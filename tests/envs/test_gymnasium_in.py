@@ -1,5 +1,7 @@
 """Gymnasium environments on our contract, against the same environments driven by hand."""
 
+import functools
+
 import gymnasium
 import numpy as np
 import pytest
@@ -268,6 +270,145 @@ def test_options_reach_the_environment_and_pictures_need_one():
     assert drawn.step(np.zeros((1, 1))).obs[0, 2] == pytest.approx(still[0, 2])
     with pytest.raises(ValueError, match="Pendulum-v1: make it with render_mode"), pytest.warns():
         drawn.render()
+
+
+def test_a_factory_that_returns_the_same_environment_twice_is_refused():
+    mine = Corridor()
+
+    def again():
+        return mine
+
+    wrapped = lambda: gymnasium.wrappers.TimeLimit(mine, 10)
+    for factory, name in ((again, "again"), (wrapped, "<lambda>")):
+        with pytest.raises(ValueError, match=f"^{name}: the factory returned the same .* twice"):
+            envs.make(factory, 2)
+        assert envs.make(factory, 1).num_envs == 1
+
+
+@pytest.mark.parametrize("limits", [(50,), (50, 80), (80, 50)])
+def test_a_time_limit_around_a_class_of_ones_own_is_found(limits):
+    def bounded():
+        env = Corridor()
+        for limit in limits:
+            env = gymnasium.wrappers.RescaleAction(gymnasium.wrappers.TimeLimit(env, limit), -1, 1)
+        return env
+
+    env = envs.make(bounded, 2)
+    assert env.horizon == 50
+    assert envs.Saute(env, 1.0).horizon == 50
+
+
+def test_the_shorter_of_two_time_limits_counts_whatever_the_spec_says():
+    longer = lambda: gymnasium.wrappers.TimeLimit(gymnasium.make("Pendulum-v1"), 300)
+    assert envs.make(longer, 1, cost=too_fast).horizon == 200
+    shorter = lambda: gymnasium.wrappers.TimeLimit(gymnasium.make("Pendulum-v1"), 30)
+    assert envs.make(shorter, 1, cost=too_fast).horizon == 30
+
+
+class Dial(Corridor):
+    """Turned to a whole number."""
+
+    action_space = spaces.Box(np.array([[10, -4]]), np.array([[20, 4]]), dtype=np.int64)
+
+    def step(self, action):
+        assert self.action_space.contains(action)
+        return *super().step(np.zeros(1))[:4], {"cost": 0.0, "turned": action.ravel().tolist()}
+
+
+class Byte(Dial):
+    action_space = spaces.Box(10, 200, (1, 2), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("kind", "action", "turned"),
+    [
+        (Dial, [14.6, -1.2], [15, -1]),
+        (Dial, [-3.0, 99.0], [10, 4]),
+        (Byte, [-3.0, 300.0], [10, 200]),
+        (Byte, [11.4, 11.6], [11, 12]),
+    ],
+)
+def test_whole_numbers_are_the_nearest_within_their_bounds(kind, action, turned):
+    seen = []
+    env = envs.make(kind, 1, cost=lambda obs, action, info: seen.append(info["turned"]) or 0.0)
+    env.step(np.array([action]))
+    assert seen[-1] == turned
+
+
+@pytest.mark.parametrize(("first", "later"), [(2, 1), (1, 2), (2, 3)])
+def test_a_number_of_costs_that_changes_is_refused(first, later):
+    steps = []
+
+    def moody(obs, action, info):
+        steps.append(1)
+        return np.ones(first if len(steps) < 3 else later)
+
+    env = envs.make(Corridor, 1, cost=moody)
+    env.step(np.zeros((1, 1)))
+    with pytest.raises(ValueError, match=rf"^Corridor: .*cost.* {later} value.* {first};") as error:
+        env.step(np.zeros((1, 1)))
+    assert "\n" not in str(error.value)
+
+
+class Closed(Corridor):
+    """Counts who is open."""
+
+    opened, closed = 0, 0
+
+    def __init__(self, fails_at=99):
+        Closed.opened += 1
+        if Closed.opened == fails_at:
+            Closed.opened -= 1
+            raise KeyError("no more mazes")
+
+    def close(self):
+        Closed.closed += 1
+
+
+class Costless(Closed):
+    def step(self, action):
+        return *super().step(action)[:4], {}
+
+
+class Bits(Closed):
+    action_space = spaces.MultiBinary(3)
+
+
+class Odd(Closed):
+    observation_space = spaces.Sequence(spaces.Discrete(3))
+
+
+class Unbegun(Closed):
+    def reset(self, **settings):
+        return super().reset(**settings)[0] if Closed.opened == 3 else super().reset(**settings)
+
+
+@pytest.mark.parametrize("kind", [Costless, Bits, Odd, Unbegun, "half-way", "the same", "none"])
+def test_whatever_was_made_is_closed_if_something_fails(monkeypatch, kind):
+    monkeypatch.setattr(Closed, "opened", 0)
+    monkeypatch.setattr(Closed, "closed", 0)
+    factories = {
+        "half-way": lambda: Closed(fails_at=3),
+        "the same": functools.cache(lambda: Closed()),
+        "none": lambda: Closed() if Closed.opened < 2 else None,
+    }
+    with pytest.raises((ValueError, KeyError)):
+        envs.make(factories.get(kind, kind), 3)
+    assert Closed.opened == Closed.closed > 0
+
+
+def test_a_batch_that_cannot_begin_is_closed():
+    closed = []
+
+    class Broken(Counters):
+        close = lambda self: closed.append(1)
+
+        def reset(self, seed):
+            raise KeyError("no maze")
+
+    with pytest.raises(KeyError):
+        envs.make(Broken, 2)
+    assert closed == [1]
 
 
 def test_an_episode_without_an_end_is_refused_with_the_fix(monkeypatch):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from shapo import envs
 from shapo.bench import env as bench_env
 from shapo.envs import locomotion, navigation
+from shapo.experiment import names
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,18 @@ def test_the_list_tells_the_truth():
         assert env.action_space.dtype == np.float32
         assert env.horizon == row.horizon
         assert row.cost and row.about
+
+
+def test_a_robot_that_cannot_fall_is_not_said_to_pay_for_it():
+    costs = {row.id: row.cost for row in envs.table() if row.id in names.of_family("fall")}
+    assert costs == {
+        "Ant-v4": "1 at a fall", "HalfCheetah-v4": "none", "Hopper-v4": "1 at a fall",
+        "Humanoid-v4": "1 at a fall", "Swimmer-v4": "none", "Walker2d-v4": "1 at a fall",
+    }  # fmt: skip
+    page = (Path(__file__).parents[2] / "docs" / "environments.md").read_text()
+    for row in envs.table():
+        (line,) = (line for line in page.splitlines() if f"| `{row.id}` |" in line)
+        assert line.endswith(f"| {row.cost} | {row.about} |")
 
 
 @pytest.mark.parametrize("id", ["Ant-v4", "SafetyPointGoal1-v0"])

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -100,6 +101,38 @@ def test_the_batch_and_the_singles_are_the_same_environments():
                 np.testing.assert_array_equal(info["final_observation"][i], step.last_obs[i])
                 assert info["final_info"][i]["cost"] == step.cost[i]
     assert ended > 10
+
+
+def test_the_info_that_ends_an_episode_is_whole():
+    class Telling(gymnasium.Wrapper):
+        """Says more where an episode ends, each environment something of its own."""
+
+        def step(self, action):
+            *values, info = self.env.step(action)
+            more = {"speed": {"x": float(values[0][0]), "fast": True}, "place": values[0][:2]}
+            if values[3]:
+                more[f"fall at {len(values[0])}"] = "hard"
+            return *values, info | more
+
+    singles = safety_gymnasium.vector.make("SafetyHopperVelocity-v1", num_envs=3, wrappers=Telling)
+    singles.reset(seed=1)
+    ended = 0
+    for action in np.random.default_rng(1).uniform(-1, 1, (100, 3, 3)):
+        _, _, cost, terminated, truncated, info = singles.step(action)
+        if not (terminated | truncated).any():
+            continue
+        for i, last in enumerate(info["final_info"]):
+            if not (terminated | truncated)[i]:
+                assert last is None
+                continue
+            ended += 1
+            obs = info["final_observation"][i]
+            assert last.keys() == {"cost", "speed", "place", "fall at 11"}
+            assert last["speed"] == {"x": obs[0], "fast": True}
+            np.testing.assert_array_equal(last["place"], obs[:2])
+            assert (last["cost"], last["fall at 11"]) == (cost[i], "hard")
+            assert type(last["cost"]) is float
+    assert ended > 5
 
 
 def test_actions_are_stretched_to_the_bounds():

@@ -53,6 +53,21 @@ def test_it_goes_on_from_a_state_as_if_nothing_had_happened():
             np.testing.assert_array_equal(one, same)
 
 
+def test_an_episode_that_is_given_up_keeps_the_share_and_what_it_spent_is_forgotten():
+    env = SimmeringBudget((5.0,), 1.0, -1.0, START, KP, KI)(Toy(3, horizon=4))
+    env.reset(1)
+    for _ in range(4):
+        env.step(np.zeros((3, 2)))
+    share = env.get_state()["simmer_share"]
+    assert (share > START).all()
+    env.env.place[:] = 1.5  # where each step costs
+    env.step(np.zeros((3, 2)))
+    assert (env.get_state()["simmer_spent"] > 0).all()
+    np.testing.assert_array_equal(env.reset(None)[:, -1:], share)
+    assert not env.get_state()["simmer_spent"].any()
+    np.testing.assert_array_equal(env.reset(1)[:, -1], START)
+
+
 def test_a_generous_start_is_saute():
     whole = Controlled(1.0, KP, KI)
     simmering, saute = (

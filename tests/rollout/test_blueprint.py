@@ -1,8 +1,11 @@
 """An environment by name, with what the names of an experiment make of it."""
 
+from typing import ClassVar
+
 import gymnasium
 import numpy as np
 import pytest
+from toy_env import Toy
 
 from shapo.envs import Saute
 from shapo.envs.saute import Budget
@@ -48,6 +51,31 @@ def test_a_factory_of_yours_is_given_its_keywords_and_the_algorithm_s_wrapper():
 def test_what_cannot_be_is_said(choices, complaint):
     with pytest.raises(ValueError, match=complaint):
         Blueprint(PENDULUM.replace(**choices)).build(1, 0)
+
+
+class Closing(Toy):
+    """Notes that it was closed."""
+
+    closed: ClassVar[list[int]] = []
+
+    def close(self):
+        self.closed.append(self.num_envs)
+
+
+@pytest.mark.parametrize(
+    "blueprint",
+    [
+        Blueprint(Experiment(env="Toy", cost_limit=(1.0, 2.0)), Closing),
+        Blueprint(Experiment(env="Toy"), Closing, Budget((0.0,))),
+    ],
+)
+def test_what_was_built_is_closed_if_it_is_refused(monkeypatch, blueprint):
+    monkeypatch.setattr(Closing, "closed", [])
+    with pytest.raises(ValueError, match=r"cost_limit"):
+        blueprint.build(3, 0)
+    assert Closing.closed == [3]
+    Blueprint(Experiment(env="Toy"), Closing, Budget((1.0,))).build(3, 0)
+    assert Closing.closed == [3]
 
 
 class Lit(gymnasium.Env):

@@ -2,19 +2,22 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
 import pytest
 from test_acting import make_actor, mean_action
-from toy_env import Crashing, Owner, Remembering, Toy, pendulum, unbuildable
+from toy_env import Crashing, Owner, Remembering, Switches, Toy, pendulum, unbuildable
 
 from shapo.experiment import Experiment
 from shapo.rollout import rollout as rollout_module
+from shapo.rollout import worker as worker_module
 from shapo.rollout.actions import ActionScale, Choices
 from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.collector import action_noise
@@ -180,23 +183,22 @@ def test_gymnasium_environments_go_on_exactly():
             rollout.finish()
 
 
-def shared_files(*processes):
-    """Files in memory that these processes share with others, by name; what others have there is none of ours."""
-    places = (each.path for process in processes for each in process.memory_maps())
-    return {place for place in places if place.startswith("/dev/shm/")}
+def shared_memory(process):
+    """How often a process maps memory that it shares with workers: it has no name but the one in brackets."""
+    maps = process.memory_maps(grouped=False)
+    return sum(each.path.startswith("/memfd:shapo") for each in maps)
 
 
 def test_nothing_stays_behind():
     process = psutil.Process()
-    before = set(process.children()), process.num_fds(), shared_files(process)
+    before = set(process.children()), process.num_fds(), shared_memory(process)
     with pytest.raises(KeyError), Rollout(Blueprint(EXPERIMENT, Toy), os.devnull) as rollout:
         rollout.spec, rollout.reset()
         rollout.begin(0, ACTOR)
         assert len(process.children()) == len(before[0]) + 2
-        shared = shared_files(process) - before[2]
+        assert shared_memory(process) == before[2] + 1
         raise KeyError("anything")
-    assert (set(process.children()), process.num_fds(), shared_files(process)) == before
-    assert not any(map(os.path.exists, shared))
+    assert (set(process.children()), process.num_fds(), shared_memory(process)) == before
 
 
 def is_running(pid):
@@ -230,6 +232,42 @@ def test_environments_are_closed(tmp_path, monkeypatch, how):
     closed = [int(path.stem) for path in tmp_path.glob("*.closed")]
     assert len(servers) == 2 and (how == "stubborn" or sorted(closed) == sorted(servers))
     wait_until_ended(*servers)
+
+
+def test_environments_are_closed_that_no_policy_can_act_in(tmp_path):
+    blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Switches, notes=tmp_path))
+    with (
+        pytest.raises(BadInput, match="Toy has the action space MultiBinary"),
+        Rollout(blueprint, tmp_path / "log") as rollout,
+    ):
+        rollout.spec  # noqa: B018
+    (begun,) = tmp_path.glob("*.begun")
+    assert begun.with_suffix(".closed").exists()
+
+
+def test_environments_are_closed_though_the_signal_comes_when_the_parent_has_hung_up(monkeypatch):
+    closed = []
+
+    class HungUp:
+        def __init__(self, *_):
+            pass
+
+        def serve(self):
+            raise EOFError
+
+        def close(self):
+            closed.append(1)
+
+    def just_then(number, action):
+        if action is signal.SIG_IGN and number == signal.SIGTERM:
+            raise SystemExit  # as `_leave` does
+
+    monkeypatch.setattr(worker_module, "Worker", HungUp)
+    monkeypatch.setattr(worker_module, "Connection", lambda pipe: SimpleNamespace(recv=str))
+    monkeypatch.setattr(worker_module.signal, "signal", just_then)
+    with pytest.raises(SystemExit):
+        worker_module.main(0, 0)
+    assert closed == [1]
 
 
 def test_no_worker_outlives_a_parent_that_is_killed_while_it_starts(tmp_path):

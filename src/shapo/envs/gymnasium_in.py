@@ -13,13 +13,15 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces.utils import flatten, flatten_space
+from gymnasium.spaces.utils import flatten
 from numpy.typing import ArrayLike, NDArray
 
 from shapo.envs.checks import checked_action, checked_state
 from shapo.envs.heartbeat import alive
 from shapo.envs.protocol import Step
-from shapo.words import BadInput
+from shapo.envs.singles import make_each, name_of, time_limit
+from shapo.envs.vectors import action_vectors, native_action, observation_vectors
+from shapo.words import BadInput, counted
 
 CostFunction = Callable[[Any, Any, dict[str, Any]], ArrayLike]
 """(observation the step led to, action, info) -> cost, or a vector of several costs."""
@@ -61,28 +63,32 @@ class FromGymnasium:
         id: str | None = None,
     ) -> None:
         self.num_envs = num_envs
-        self._envs = [factory() for _ in range(num_envs)]
-        first = self._envs[0]
-        if first is None:
-            raise BadInput(f"{id}: the factory returned no environment; does it end with return?")
-        spec = first.spec
-        self.id = id or (spec.id if spec else type(first.unwrapped).__name__)
-        self.horizon = spec.max_episode_steps if spec else None
-        self._native_space = first.observation_space
-        self.observation_space: gymnasium.spaces.Box[Any] = self._flat_observations()
-        self.action_space = self._flat_actions()
-        self._cost_function = cost
-        self.num_costs = self._count_costs()
-        self._seeds = np.zeros(num_envs, np.int64)
-        self._episode = np.zeros(num_envs, np.int64)
-        self._actions: list[list[NDArray]] = [[] for _ in range(num_envs)]
-        self._obs = np.empty((num_envs, *self.observation_space.shape))
-        self.reset(seed)
+        with contextlib.ExitStack() as failing:
+            self._envs = make_each(factory, num_envs, id, failing)
+            first = self._envs[0]
+            self.id = id or name_of(first)
+            self.horizon = time_limit(first)
+            self._native_space = first.observation_space
+            self.observation_space: gymnasium.spaces.Box[Any] = observation_vectors(
+                self.id, first.observation_space
+            )
+            self.action_space = action_vectors(self.id, first.action_space)
+            self._cost_function = cost
+            self.num_costs = self._count_costs()
+            self._seeds = np.zeros(num_envs, np.int64)
+            self._episode = np.zeros(num_envs, np.int64)
+            self._actions: list[list[NDArray]] = [[] for _ in range(num_envs)]
+            self._obs = np.empty((num_envs, *self.observation_space.shape))
+            self.reset(seed)
+            failing.pop_all()
 
-    def reset(self, seed: int) -> NDArray[np.float64]:
-        """Begin new episodes, environment i's first one as Gymnasium's `reset(seed=seed + i)`."""
-        self._seeds = seed + np.arange(self.num_envs)
-        self._episode[:] = 0
+    def reset(self, seed: int | None) -> NDArray[np.float64]:
+        """Begin new episodes, environment i's first one as Gymnasium's `reset(seed=seed + i)`; None: its next one."""
+        if seed is None:
+            self._episode += 1
+        else:
+            self._seeds = seed + np.arange(self.num_envs)
+            self._episode[:] = 0
         self._obs = np.stack([self._begin(i) for i in range(self.num_envs)])
         return self._obs.copy()
 
@@ -94,10 +100,10 @@ class FromGymnasium:
         cost = np.empty((self.num_envs, self.num_costs))
         terminated, truncated = np.zeros((2, self.num_envs), bool)
         for i, env in enumerate(self._envs):
-            native = self._native_action(action[i])
+            native = native_action(env.action_space, action[i])
             obs, reward[i], terminated[i], truncated[i], info = self._outcome(env.step(native))
             last_obs[i] = self._flat(obs)
-            cost[i] = self._cost(obs, native, info)
+            cost[i] = self._as_many(self._cost(obs, native, info))
             self._actions[i].append(action[i].copy())
         if self.horizon is None and max(map(len, self._actions)) > LONGEST:
             raise BadInput(
@@ -138,7 +144,7 @@ class FromGymnasium:
         obs = np.stack([self._begin(i) for i in range(self.num_envs)])
         for i, env in enumerate(self._envs):
             for action in state["actions"][i, : state["length"][i]]:
-                obs[i] = self._flat(env.step(self._native_action(action))[0])
+                obs[i] = self._flat(env.step(native_action(env.action_space, action))[0])
                 self._actions[i].append(action.copy())
                 alive()
             if not np.array_equal(obs[i], state["obs"][i], equal_nan=True):
@@ -170,21 +176,6 @@ class FromGymnasium:
     def _discrete(self) -> bool:
         return isinstance(self.action_space, gymnasium.spaces.Discrete)
 
-    def _flat_observations(self) -> gymnasium.spaces.Box:
-        flat = flatten_space(self._native_space)
-        if not isinstance(flat, gymnasium.spaces.Box):
-            raise BadInput(f"{self.id}: cannot make a vector of its observations, {flat}")
-        low, high = flat.low.astype(np.float64), flat.high.astype(np.float64)
-        return gymnasium.spaces.Box(low, high, dtype=np.float64)
-
-    def _flat_actions(self) -> gymnasium.spaces.Box | gymnasium.spaces.Discrete:
-        space = self._envs[0].action_space
-        if isinstance(space, gymnasium.spaces.Box):
-            return gymnasium.spaces.Box(space.low.ravel(), space.high.ravel(), dtype=np.float32)
-        if isinstance(space, gymnasium.spaces.Discrete):
-            return space
-        raise BadInput(f"{self.id}: actions must be a Box or Discrete space, not {space}")
-
     def _count_costs(self) -> int:
         """How many costs a step has, found by taking one: a missing cost is noticed at once."""
         env = self._envs[0]
@@ -213,12 +204,6 @@ class FromGymnasium:
             )
         return flat
 
-    def _native_action(self, action: NDArray) -> Any:
-        space = self._envs[0].action_space
-        if isinstance(space, gymnasium.spaces.Box):
-            return action.reshape(space.shape).astype(space.dtype).clip(space.low, space.high)
-        return action
-
     def _outcome(self, returned: tuple) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """What a step returned, as Gymnasium's five values; a cost among six goes into the info."""
         if len(returned) == 6:
@@ -240,3 +225,13 @@ class FromGymnasium:
                 "cost=function(obs, action, info), on the command line --cost module:function; trpo and ppo need none"
             )
         return info["cost"]
+
+    def _as_many(self, cost: ArrayLike) -> NDArray[np.float64]:
+        """The costs of a step, [costs]: one number must not count for two."""
+        costs = np.asarray(cost, np.float64).ravel()
+        if len(costs) != self.num_costs:
+            raise BadInput(
+                f"{self.id}: the cost of a step has {counted(len(costs), 'value')}, and its first step's had "
+                f"{self.num_costs}; return as many each time"
+            )
+        return costs

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from shapo.envs.protocol import BatchEnv
 from shapo.envs.registry import make
+from shapo.envs.states import begin
 from shapo.words import BadInput
 
 NAMESPACE = "shapo/"
@@ -71,6 +72,7 @@ class BatchedEnv(VectorEnv):
         self.single_action_space = self.batch.action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._seeded = np.zeros(self.num_envs, bool)
 
     def reset(
         self,
@@ -78,13 +80,43 @@ class BatchedEnv(VectorEnv):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[NDArray, dict[str, Any]]:
-        """Begin new episodes; environment i draws from `seed + i`, or from `seed[i]`."""
+        """Begin new episodes; environment i draws from `seed + i`, or from `seed[i]`; None: it goes on with its stream.
+
+        `options["reset_mask"]` says who begins anew; all others stay where they are.
+        """
+        again = self._mask(options)
+        obs = begin(self.batch, self._seeds(seed), again)
+        self._seeded |= again
+        return obs, {}
+
+    def _mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
+        if options is None or "reset_mask" not in options:
+            return np.ones(self.num_envs, bool)
+        # Left where it is: wrappers look at it after us.
+        mask = np.asarray(options["reset_mask"])
+        if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
+            raise BadInput(
+                f"{self.batch.id}: options['reset_mask'] must be {self.num_envs} booleans, one of them True at least, "
+                f"got {options['reset_mask']!r}"
+            )
+        return mask
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        """One for each environment. One that has none yet draws it: the one it was built with must not show."""
         if isinstance(seed, Sequence | np.ndarray):
-            super().reset(seed=next((int(each) for each in seed if each is not None), None))
-            drawn = [self._drawn() if each is None else int(each) for each in seed]
-            return reset_each(self.batch, drawn), {}
-        super().reset(seed=None if seed is None else int(seed))
-        return self.batch.reset(self._drawn() if seed is None else int(seed)), {}
+            seeds = [None if each is None else int(each) for each in seed]
+        else:
+            seeds = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
+        if len(seeds) != self.num_envs:
+            raise BadInput(f"{self.batch.id}: {len(seeds)} seeds for {self.num_envs} environments")
+        super().reset(seed=next((each for each in seeds if each is not None), None))
+        if seed is None and not self._seeded.any():
+            drawn = self._drawn()  # in a row, as a batch wants them
+            return [drawn + i for i in range(self.num_envs)]
+        return [
+            self._drawn() if each is None and not seeded else each
+            for each, seeded in zip(seeds, self._seeded, strict=True)
+        ]
 
     def _drawn(self) -> int:
         return int(self.np_random.integers(2**31))
@@ -118,23 +150,6 @@ class BatchedEnv(VectorEnv):
         self.batch.close()
 
 
-def reset_each(batch: BatchEnv, seeds: Sequence[int]) -> NDArray[np.float64]:
-    """Begin new episodes, environment i with `seeds[i]`, and return their first observations.
-
-    A batch knows one seed, and its first environment gets that very one. So unless the seeds are consecutive, each
-    environment's state is taken from there.
-    """
-    if len(seeds) != batch.num_envs:
-        raise BadInput(f"{batch.id}: {len(seeds)} seeds for {batch.num_envs} environments")
-    if list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
-        return batch.reset(seeds[0])
-    states = []
-    for seed in seeds:
-        batch.reset(seed)
-        states.append({name: rows[0] for name, rows in batch.get_state().items()})
-    return batch.set_state({name: np.stack([s[name] for s in states]) for name in states[0]})
-
-
 class SingleEnv(gymnasium.Env):
     """One environment of ours as a Gymnasium `Env`."""
 
@@ -153,19 +168,20 @@ class SingleEnv(gymnasium.Env):
         self._size = width, height
         self.observation_space = self.batch.observation_space
         self.action_space = self.batch.action_space
+        self._seeded = False
         self._begun: NDArray | None = None
+        """Where the next episode begins, if one has ended: the batch has begun it already."""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray, dict[str, Any]]:
-        """Begin an episode: after one that ended, the one that follows it."""
+        """Begin an episode; without a seed, the one that follows in the stream of the seed given last."""
         super().reset(seed=seed)
-        if seed is None and self._begun is not None:
-            obs = self._begun
-        else:
-            drawn = int(self.np_random.integers(2**31)) if seed is None else seed
-            obs = self.batch.reset(drawn)[0]
-        self._begun = None
+        if seed is None and not self._seeded:
+            seed = int(self.np_random.integers(2**31))
+        begun = self._begun if seed is None else None
+        obs = self.batch.reset(seed)[0] if begun is None else begun
+        self._seeded, self._begun = True, None
         return obs, {}
 
     def step(self, action: Any) -> tuple[NDArray, float, bool, bool, dict[str, Any]]:

@@ -76,10 +76,11 @@ class BatchEnv(Protocol):
         """Steps after which an episode is truncated; None if the task has no time limit."""
         ...
 
-    def reset(self, seed: int) -> NDArray[np.float64]:
-        """Begin new episodes and return their first observations [n, obs].
+    def reset(self, seed: int | None) -> NDArray[np.float64]:
+        """Begin new episodes everywhere and return their first observations [n, obs].
 
-        Environment i draws everything from `seed + i`, so a batch can be split at will.
+        Environment i draws everything from `seed + i`, so a batch can be split at will. None: each goes on with what it
+        draws next, wherever its episode was. Training always gives a seed.
         """
         ...
 

@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium
 
 from shapo.envs import locomotion, navigation
+from shapo.envs.closing import closed_if_refused
 from shapo.envs.gymnasium_in import FromGymnasium
 from shapo.envs.locomotion.tasks import HORIZON
 from shapo.envs.protocol import BatchEnv
@@ -94,7 +95,8 @@ def _from_factory(
                 f"{_name(factory)} takes num_envs but returned a {type(env).__name__}, "
                 "which is no shapo.envs.BatchEnv"
             )
-        env.reset(seed)
+        with closed_if_refused(env):
+            env.reset(seed)
         return env
     cost = options.pop("cost", None)
     return FromGymnasium(partial(factory, **options), num_envs, seed, cost, _name(factory))

@@ -50,6 +50,10 @@ class Opening(Protocol):
         """The state after a step that spent so much of the budgets, [n, C], and ended some episodes, [n]."""
         ...
 
+    def given_up(self, state: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """The state once all episodes are left where they are, which says nothing about what they would have spent."""
+        ...
+
 
 @dataclass(frozen=True)
 class Whole:
@@ -67,6 +71,10 @@ class Whole:
         self, state: Mapping[str, NDArray], spent: NDArray[np.float64], ended: NDArray[np.bool_]
     ) -> dict[str, NDArray]:
         """Nothing to learn."""
+        return {}
+
+    def given_up(self, state: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Nothing to forget."""
         return {}
 
 
@@ -100,7 +108,10 @@ class Saute:
         if not 0 < discount <= 1:
             raise BadInput(f"Saute: the discount must lie in (0, 1], got {discount}")
         if env.horizon is None:
-            raise BadInput(f"Saute: {env.id} has no time limit to spread the budget over")
+            raise BadInput(
+                f"Saute: {env.id} has no time limit to spread the budget over; "
+                "give it one: gymnasium.wrappers.TimeLimit(env, max_episode_steps=1000)"
+            )
         self.env = env
         self.id, self.num_envs = env.id, env.num_envs
         self.num_costs, self.horizon = env.num_costs, env.horizon
@@ -118,10 +129,13 @@ class Saute:
         self._left = np.ones((env.num_envs, env.num_costs))
         self._memory = opening.init(env.num_envs, env.num_costs)
 
-    def reset(self, seed: int) -> NDArray[np.float64]:
-        """Begin new episodes with new budgets."""
+    def reset(self, seed: int | None) -> NDArray[np.float64]:
+        """Begin new episodes with new budgets; without a seed, as large as the episodes before have made them."""
         obs = self.env.reset(seed)
-        self._memory = self._opening.init(*self._left.shape)
+        opening = self._opening
+        self._memory = (
+            opening.init(*self._left.shape) if seed is not None else opening.given_up(self._memory)
+        )
         self._left[:] = self._opening.share(self._memory)
         return self._append(obs, self._left)
 

@@ -55,6 +55,10 @@ class Controlled:
             "simmer_spent": np.where(over, 0.0, total),
         }
 
+    def given_up(self, state: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """u stays; what was spent is forgotten."""
+        return {**state, "simmer_spent": np.zeros_like(state["simmer_spent"])}
+
 
 @dataclass(frozen=True)
 class SimmeringBudget:

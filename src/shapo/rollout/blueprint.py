@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shapo import envs
+from shapo.envs.closing import closed_if_refused
 from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.experiment import Experiment
 from shapo.experiment.extensions import is_custom, load, parse, require_named
@@ -37,13 +38,14 @@ class Blueprint:
         """
         choice = self.experiment
         env = self._make(num_envs, seed, options)
-        if env.num_costs != len(choice.cost_limit):
-            raise BadInput(
-                f"{choice.env} has {counted(env.num_costs, 'cost signal')}, and cost_limit names "
-                f"{counted(len(choice.cost_limit), 'limit')}: {', '.join(map('{:g}'.format, choice.cost_limit))}; "
-                "give one for each"
-            )
-        return self.wrapper(env) if self.wrapper else env
+        with closed_if_refused(env):
+            if env.num_costs != len(choice.cost_limit):
+                raise BadInput(
+                    f"{choice.env} has {counted(env.num_costs, 'cost signal')}, and cost_limit names "
+                    f"{counted(len(choice.cost_limit), 'limit')}: "
+                    f"{', '.join(map('{:g}'.format, choice.cost_limit))}; give one for each"
+                )
+            return self.wrapper(env) if self.wrapper else env
 
     def build_to_draw(self, seed: int) -> BatchEnv:
         """A single one, for its pictures."""

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from shapo.rollout.acting import Actor
@@ -75,7 +74,6 @@ class Collected(NamedTuple):
 
     episodes: Episodes
     state: State
-    seconds: float
 
 
 class Failed(NamedTuple):
@@ -87,15 +85,3 @@ class Failed(NamedTuple):
 
 
 Request = Wrap | Allocate | Reset | Restore | Collect
-
-
-def joined(parts: list[NDArray]) -> NDArray:
-    """Along the environments; where workers remember histories of different lengths, zeros fill the shorter ones."""
-    shape = np.max([part.shape[1:] for part in parts], axis=0).astype(int)
-    whole = np.zeros((sum(map(len, parts)), *shape), parts[0].dtype)
-    begin = 0
-    for part in parts:
-        corner = tuple(slice(size) for size in part.shape[1:])
-        whole[(slice(begin, begin + len(part)), *corner)] = part
-        begin += len(part)
-    return whole

@@ -14,6 +14,7 @@ import cloudpickle
 import numpy as np
 
 from shapo.envs.protocol import Wrapper
+from shapo.envs.states import joined
 from shapo.rollout.acting import Actor
 from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.messages import (
@@ -28,7 +29,6 @@ from shapo.rollout.messages import (
     Spec,
     State,
     Wrap,
-    joined,
 )
 from shapo.rollout.processes import WorkerProcess, available_cores, start, stop
 from shapo.rollout.sharing import SLOTS, Shape, Shared, anonymous_file, share
@@ -59,8 +59,6 @@ class Experience(NamedTuple):
     episodes: Episodes
     state: State
     """Of every environment at the end of the batch: what a resumed training starts from."""
-    seconds: float
-    """That the slowest worker took."""
 
 
 class Rollout:
@@ -158,7 +156,6 @@ class Rollout:
             self._shared.batches[self._slot],
             Episodes._make(field[order] for field in episodes),
             state,
-            max(part.seconds for part in parts),
         )
 
     def close(self) -> None:

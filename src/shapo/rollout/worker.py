@@ -7,13 +7,13 @@ import contextlib
 import faulthandler
 import signal
 import sys
-import time
 import traceback
 import warnings
 from multiprocessing.connection import Connection
 
 import cloudpickle
 
+from shapo.envs.closing import closed_if_refused
 from shapo.envs.gymnasium_in import CannotReplay
 from shapo.envs.heartbeat import heard_by
 from shapo.envs.protocol import BatchEnv
@@ -65,7 +65,8 @@ class Worker:
         for each in said:
             if each.category is not Costless:
                 warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        self._take(env)
+        with closed_if_refused(env):
+            self._take(env)
 
     def serve(self) -> None:
         """Say what the environments are like, then do as asked."""
@@ -121,12 +122,10 @@ class Worker:
 
     def _collect(self, order: Collect) -> Collected:
         assert self._shared is not None
-        begin = time.perf_counter()
         columns = slice(self._hello.envs.start, self._hello.envs.stop)
         rows = Batch._make(field[:, columns] for field in self._shared.batches[order.slot])
         episodes = self._collector.collect(order.actor, order.iteration, rows, self._beat)
-        state = self._collector.get_state()
-        return Collected(episodes, state, time.perf_counter() - begin)
+        return Collected(episodes, self._collector.get_state())
 
 
 def _one_line(error: Exception) -> str:
@@ -161,9 +160,11 @@ def main(pipe: int, memory: int) -> None:
             connection.send(failed)
         raise SystemExit(1) from None
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        if worker:
-            worker.close()
+        try:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        finally:  # the parent hangs up and sends a signal: where that comes second, it may raise here
+            if worker:
+                worker.close()
 
 
 def _leave(number: int, frame: object) -> None:

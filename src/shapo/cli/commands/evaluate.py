@@ -3,6 +3,7 @@
 import argparse
 import json
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 from shapo.cli.parsing import Parser
@@ -22,6 +23,10 @@ examples:
 Observations are normalised with the statistics of the training. The environments' seeds are none of the training's, and
 no two values of --seed share one.
 """
+HEADINGS = ("", "return", "cost", "80 % ≤", "95 % ≤", "length", "terminated")
+HEADINGS_OF_SEVERAL = (
+    "", "return", "signal", "cost", "limit", "80 % ≤", "95 % ≤", "length", "terminated",
+)  # fmt: skip
 
 
 def describe(parser: Parser) -> None:
@@ -67,14 +72,14 @@ def run(options: argparse.Namespace) -> None:
         known = {kind: _without_nan(numbers) for kind, numbers in found.items()}
         print(json.dumps({"run": str(options.run), "env": env, **known}))
         return
-    limit = " + ".join(f"{limit:g}" for limit in trained.experiment.cost_limit)
+    limits = [f"{limit:g}" for limit in trained.experiment.cost_limit]
+    several = len(limits) > 1
     trained_on = f" (trained on {trained.experiment.env})" if env != trained.experiment.env else ""
     episodes = counted(options.episodes, "episode")
-    print(f"{env}{trained_on}, {episodes} each, cost limit {limit}")
-    headings = ("", "return", "cost", "80 % ≤", "95 % ≤", "length", "terminated")
-    print_columns(
-        [headings, *(_row(kind, numbers) for kind, numbers in found.items())], right=range(1, 7)
-    )
+    print(f"{env}{trained_on}, {episodes} each, cost limit{'s' * several} {', '.join(limits)}")
+    headings = HEADINGS_OF_SEVERAL if several else HEADINGS
+    rows = [row for kind, numbers in found.items() for row in _rows(kind, numbers, limits)]
+    print_columns([headings, *rows], right=range(1, len(headings)))
     for kind, numbers in found.items():
         if numbers["cut"]:
             fewer = options.episodes - numbers["episodes"]
@@ -83,19 +88,29 @@ def run(options: argparse.Namespace) -> None:
                 f"{options.max_steps:,} steps (--max-steps)"
                 + (f"; {fewer} could not begin" if fewer else "")
             )
-    several = "±: standard error of the mean; " if options.episodes > 1 else ""
-    print_prose(f"{several}80 % ≤: what the cost of 80 % of the episodes does not exceed")
+    errors = "±: standard error of the mean; " if options.episodes > 1 else ""
+    print_prose(f"{errors}80 % ≤: what the cost of 80 % of the episodes does not exceed")
 
 
-def _row(kind: str, numbers: dict[str, float]) -> tuple[str, ...]:
+def _rows(kind: str, numbers: dict[str, float], limits: Sequence[str]) -> list[tuple[str, ...]]:
+    """One row; where there are several cost signals, one for each of them."""
+    earned = f"{numbers['return']:.2f}{spread(numbers['return_error'], '.2f')}"
+    end = f"{numbers['length']:.0f}", f"{numbers['terminated']:.0%}"
+    if len(limits) == 1:
+        return [(kind, earned, *_cost("cost", numbers), *end)]
+    rows = []
+    for number, limit in enumerate(limits, start=1):
+        mean, *tail = _cost(f"cost_{number}", numbers)
+        cells = f"{number}", mean, limit, *tail
+        rows.append((kind, earned, *cells, *end) if number == 1 else ("", "", *cells, "", ""))
+    return rows
+
+
+def _cost(name: str, numbers: dict[str, float]) -> tuple[str, str, str]:
     return (
-        kind,
-        f"{numbers['return']:.2f}{spread(numbers['return_error'], '.2f')}",
-        f"{numbers['cost']:.2f}{spread(numbers['cost_error'], '.2f')}",
-        f"{numbers['cost_p80']:.1f}",
-        f"{numbers['cost_p95']:.1f}",
-        f"{numbers['length']:.0f}",
-        f"{numbers['terminated']:.0%}",
+        f"{numbers[name]:.2f}{spread(numbers[f'{name}_error'], '.2f')}",
+        f"{numbers[f'{name}_p80']:.1f}",
+        f"{numbers[f'{name}_p95']:.1f}",
     )
 
 

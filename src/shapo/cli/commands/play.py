@@ -28,7 +28,8 @@ examples:
   shapo play runs/maze --env mytasks:Maze
       A run on an environment of your own: its code is imported only if you name it.
 
-Under each agent stand its return and its cost so far, red once the cost has passed the limit.
+Under each agent stand its return and its cost so far, red once the cost has passed the limit; several costs each beside
+their own.
 """
 FORMATS = (".mp4", ".gif")
 
@@ -98,7 +99,8 @@ def run(options: argparse.Namespace) -> None:
         for env in envs:
             env.close()
     for trained, frame in zip(runs, shown, strict=True):
-        print(f"{_name(trained)}: return {frame.earned:.2f}, cost {frame.cost:g}")
+        costs = ", ".join(f"{cost:g}" for cost in frame.costs)
+        print(f"{_name(trained)}: return {frame.earned:.2f}, cost {costs}")
         if not frame.last:
             print(f"its episode did not end and was cut after {options.max_steps:,} steps (--max-steps)")  # fmt: skip
     print(f"film={out}")
@@ -117,7 +119,7 @@ def _picture(frames: "Sequence[Frame]", runs: "Sequence[Run]") -> NDArray[np.uin
     from shapo.film import captioned
 
     parts = [
-        captioned(frame, _name(trained), sum(trained.experiment.cost_limit))
+        captioned(frame, _name(trained), trained.experiment.cost_limit)
         for frame, trained in zip(frames, runs, strict=True)
     ]
     whole = np.hstack(parts)

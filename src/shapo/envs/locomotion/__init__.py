@@ -3,6 +3,6 @@
 The cost is a fall, as in the SHAPO paper, or too much speed, as in Safety-Gymnasium.
 """
 
-from shapo.envs.locomotion.tasks import TASKS, Fall, Speeding, Task
+from shapo.envs.locomotion.tasks import TASKS, Fall, Free, Speeding, Task
 
-__all__ = ["TASKS", "Fall", "Speeding", "Task"]
+__all__ = ["TASKS", "Fall", "Free", "Speeding", "Task"]

@@ -52,9 +52,10 @@ class Locomotion:
         self._renderer: Renderer | None = None
         self.reset(seed)
 
-    def reset(self, seed: int) -> NDArray[np.float64]:
-        """Begin new episodes; environment i draws as after Gymnasium's `reset(seed=seed + i)`."""
-        self._rng = [generators.seeded(seed + i) for i in range(self.num_envs)]
+    def reset(self, seed: int | None) -> NDArray[np.float64]:
+        """Begin new episodes; environment i draws as after Gymnasium's `reset(seed=seed + i)`, or `reset()`."""
+        if seed is not None:
+            self._rng = [generators.seeded(seed + i) for i in range(self.num_envs)]
         self._begin(np.arange(self.num_envs, dtype=np.int32))
         return self._observe()
 

@@ -25,6 +25,18 @@ class Fall:
 
 
 @dataclass(frozen=True)
+class Free:
+    """Nothing costs anything: the paper's cost of a robot that cannot fall."""
+
+    def __call__(self, velocity: NDArray, terminated: NDArray) -> NDArray[np.float64]:
+        """[n] zeros."""
+        return np.zeros(len(terminated))
+
+    def __str__(self) -> str:
+        return "none"
+
+
+@dataclass(frozen=True)
 class Speeding:
     """Cost 1 in each step faster than `limit`: Safety-Gymnasium's cost.
 
@@ -49,7 +61,7 @@ class Task(NamedTuple):
     """A robot and what it must not do."""
 
     robot: Robot
-    cost: Fall | Speeding
+    cost: Fall | Free | Speeding
     about: str
 
 
@@ -66,8 +78,9 @@ _SPEED_LIMITS = {
 
 def _falling(name: str) -> Task:
     robot = ROBOTS[name]
-    must = "cannot" if robot.healthy is always else "must not"
-    return Task(robot, Fall(), f"{name} runs forward and {must} fall")
+    if robot.healthy is always:
+        return Task(robot, Free(), f"{name} runs forward and cannot fall")
+    return Task(robot, Fall(), f"{name} runs forward and must not fall")
 
 
 def _speeding(name: str, version: int) -> Task:

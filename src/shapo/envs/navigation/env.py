@@ -52,12 +52,13 @@ class Navigation:
         self._scene: Scene | None = None
         self.reset(seed)
 
-    def reset(self, seed: int) -> NDArray[np.float64]:
-        """Begin new episodes; environment i draws everything from `RandomState(seed + i)`, as the original does."""
-        if not 0 <= seed <= 2**32 - self.num_envs:
-            raise BadInput(f"{self.id}: seed must be in 0 .. 2**32 - num_envs, got {seed}")
-        for i in range(self.num_envs):
-            stream.start(seed + i, self._state.words[i])
+    def reset(self, seed: int | None) -> NDArray[np.float64]:
+        """Begin new episodes; environment i draws everything from `RandomState(seed + i)`, as the original does.
+
+        None: each from its stream as it stands.
+        """
+        if seed is not None:
+            self._seed(seed)
         self._touching[:] = False
         obs = np.empty((self.num_envs, *self.observation_space.shape))
         batch.begin_all(self.rules, self._state, obs)
@@ -95,6 +96,12 @@ class Navigation:
         if not rules.point:
             self._sense_anew(step.obs, np.flatnonzero(step.terminated | step.truncated).tolist())
         return step
+
+    def _seed(self, seed: int) -> None:
+        if not 0 <= seed <= 2**32 - self.num_envs:
+            raise BadInput(f"{self.id}: seed must be in 0 .. 2**32 - num_envs, got {seed}")
+        for i in range(self.num_envs):
+            stream.start(seed + i, self._state.words[i])
 
     def _sense_anew(self, obs: NDArray[np.float64], begun: Iterable[int]) -> None:
         """Ask MuJoCo what a Car senses that has just begun: its wheels are in contact even at rest."""

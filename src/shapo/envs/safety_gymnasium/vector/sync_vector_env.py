@@ -1,6 +1,6 @@
 """Many environments with six values per step, whoever steps them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,8 +32,8 @@ class SafetyVectorEnv(VectorWrapper):
         cost = np.where(ended, last.get("cost", 0.0), info.get("cost", 0.0))
         if ended.any():
             last_infos = np.full(self.num_envs, None, object)
-            for i in np.flatnonzero(ended):
-                last_infos[i] = {"cost": float(cost[i])}
+            for i in np.flatnonzero(ended).tolist():
+                last_infos[i] = _info_of(last, i) | {"cost": float(cost[i])}
             info |= {
                 "final_observation": info["final_obs"],
                 "_final_observation": ended,
@@ -48,6 +48,15 @@ class SafetySyncVectorEnv(SafetyVectorEnv):
     def __init__(self, env_fns: Sequence[Callable[[], gymnasium.Env]], **settings: Any) -> None:
         fives = [partial(_with_five_values, make) for make in env_fns]
         super().__init__(SyncVectorEnv(fives, autoreset_mode=AutoresetMode.SAME_STEP, **settings))
+
+
+def _info_of(infos: Mapping[str, Any], i: int) -> dict[str, Any]:
+    """What environment i said, out of Gymnasium's arrays; a mask beside each, `_key`, knows who said something."""
+    return {
+        key: _info_of(values, i) if isinstance(values, dict) else values[i]
+        for key, values in infos.items()
+        if f"_{key}" in infos and infos[f"_{key}"][i]
+    }
 
 
 def _with_five_values(make: Callable[[], gymnasium.Env]) -> gymnasium.Env:

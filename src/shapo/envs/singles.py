@@ -1,0 +1,47 @@
+"""Single Gymnasium environments, of which a batch is made."""
+
+import contextlib
+from collections.abc import Callable
+
+import gymnasium
+from gymnasium.wrappers import TimeLimit
+
+from shapo.words import BadInput
+
+
+def make_each(
+    factory: Callable[[], gymnasium.Env],
+    num_envs: int,
+    id: str | None,
+    failing: contextlib.ExitStack,
+) -> list[gymnasium.Env]:
+    """`num_envs` environments, each another one; `failing` closes them, unless whoever asked lets go of it."""
+    made: list[gymnasium.Env] = []
+    for _ in range(num_envs):
+        env = factory()
+        if env is None:
+            raise BadInput(f"{id}: the factory returned no environment; does it end with return?")
+        # Two wrappers around one environment are two names for it.
+        if any(env.unwrapped is other.unwrapped for other in made):
+            raise BadInput(
+                f"{id or name_of(env)}: the factory returned the same environment twice; "
+                "it must make a new one each time"
+            )
+        failing.callback(env.close)
+        made.append(env)
+    return made
+
+
+def name_of(env: gymnasium.Env) -> str:
+    """The id under which it is registered, else its class."""
+    return env.spec.id if env.spec else type(env.unwrapped).__name__
+
+
+def time_limit(env: gymnasium.Env) -> int | None:
+    """Steps after which its episodes are truncated: the smallest `TimeLimit` around it, else what its spec says."""
+    spec, limits = env.spec, []
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, TimeLimit):
+            limits.append(env._max_episode_steps)
+        env = env.env
+    return min(limits, default=spec.max_episode_steps if spec else None)

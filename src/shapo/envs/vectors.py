@@ -1,0 +1,41 @@
+"""Observations and actions of any shape as vectors, and an action's vector as its environment wants it."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces.utils import flatten_space
+from numpy.typing import NDArray
+
+from shapo.words import BadInput
+
+
+def observation_vectors(id: str, space: gymnasium.Space) -> gymnasium.spaces.Box:
+    """The space of the observations as vectors."""
+    flat = flatten_space(space)
+    if not isinstance(flat, gymnasium.spaces.Box):
+        raise BadInput(f"{id}: cannot make a vector of its observations, {flat}")
+    low, high = flat.low.astype(np.float64), flat.high.astype(np.float64)
+    return gymnasium.spaces.Box(low, high, dtype=np.float64)
+
+
+def action_vectors(
+    id: str, space: gymnasium.Space
+) -> gymnasium.spaces.Box | gymnasium.spaces.Discrete:
+    """The space of the actions as vectors; choices stay what they are."""
+    if isinstance(space, gymnasium.spaces.Box):
+        return gymnasium.spaces.Box(space.low.ravel(), space.high.ravel(), dtype=np.float32)
+    if isinstance(space, gymnasium.spaces.Discrete):
+        return space
+    raise BadInput(f"{id}: actions must be a Box or Discrete space, not {space}")
+
+
+def native_action(space: gymnasium.Space, action: NDArray) -> Any:
+    """A vector as the environment's own action: clipped to its bounds, whole numbers rounded to the nearest."""
+    if not isinstance(space, gymnasium.spaces.Box):
+        return action
+    shaped = action.reshape(space.shape)
+    if np.issubdtype(space.dtype, np.integer):
+        # Clipped first: what an integer type cannot hold would come out as something else.
+        return np.rint(shaped.clip(space.low, space.high)).astype(space.dtype)
+    return shaped.astype(space.dtype).clip(space.low, space.high)
