@@ -50,7 +50,7 @@ def test_errors_speak_python_before_they_name_options(path):
     [
         (BadInput("seed is x"), "seed is x", "bad input"),
         (ValueError("cannot reshape"), "ValueError: cannot reshape", "error"),
-        (RunInUse("in use"), "in use", "error"),
+        (RunInUse("busy"), "busy", "in use"),
     ],
 )
 def test_a_sweep_tries_again_what_may_go_well(error, text, kind):

@@ -87,14 +87,14 @@ def _require_nothing_lost(path: Path, kept: Iterable[dict]) -> None:
         there = {content["name"]: content["config"] for content in _contents(path)}
     except UNREADABLE as error:
         raise BadInput(
-            f"{path} is there and cannot be read ({error}); choose another --out"
+            f"{path} is there and cannot be read ({error}); write to another file"
         ) from None
     configs = [content["config"] for content in kept]
     lost = [name for name, config in there.items() if config not in configs]
     if lost:
         raise BadInput(
             f"{path} holds {counted(len(lost), 'run')} that would be lost, {min(lost)} for one; "
-            "name it among the runs, too, or choose another --out"
+            "put them in, too, or write to another file"
         )
 
 
