@@ -201,3 +201,16 @@ def test_a_policy_that_learned_on_a_growing_budget_is_judged_with_the_whole(tmp_
         tmp_path / "run", policy=dataclasses.replace(hostile.POLICY, wrapper=wrapper)
     )
     assert blueprint_of(Run.open(folder)).wrapper == Budget((10.0,))
+
+
+def test_environments_are_closed_also_if_acting_fails(monkeypatch):
+    closed = []
+    monkeypatch.setattr(Toy, "close", lambda self: closed.append(self))
+
+    class Lost:
+        def act(self, obs, rng):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        evaluate(Lost(), lambda num_envs, seed: Toy(num_envs))
+    assert len(closed) == 1

@@ -1,5 +1,6 @@
 """Measuring a trained policy: whole episodes from seeds that training never saw."""
 
+import contextlib
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -119,8 +120,15 @@ def evaluate(
     if episodes < 1:
         raise BadInput(f"episodes is {episodes}; at least one is needed")
     num_envs = min(episodes, SIDE_BY_SIDE)
+    with contextlib.closing(build(num_envs, first_seed(seed))) as env:
+        return _played(policy, env, episodes, seed, stochastic, max_steps)
+
+
+def _played(
+    policy: TrainedPolicy, env: BatchEnv, episodes: int, seed: int, stochastic: bool, max_steps: int
+) -> Evaluation:
+    num_envs = env.num_envs
     left = np.array([len(share) for share in np.array_split(np.arange(episodes), num_envs)])
-    env = build(num_envs, first_seed(seed))
     rng = np.random.default_rng(seed) if stochastic else None
     finished = []
     returns, costs, length = (
@@ -142,7 +150,6 @@ def evaluate(
                 finished.append((*outcome, not ended[i]))
                 left[i] = left[i] - 1 if ended[i] else 0
             returns[i], costs[i], length[i] = 0.0, 0.0, 0
-    env.close()
     return Evaluation._make(map(np.array, zip(*finished, strict=True)))
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +56,7 @@ def describe(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Film and save."""
     try:
-        import imageio.v2 as imageio
+        import imageio.v2  # noqa: F401
     except ImportError:
         raise BadInput(
             "play needs the package imageio; install it with: pip install 'shapo[video]'"
@@ -70,13 +70,36 @@ def run(options: argparse.Namespace) -> None:
         raise BadInput(f"{out}: a film's name ends in {' or '.join(FORMATS)}")
     runs = [Run.open(folder) for folder in options.runs]
     blueprints = [blueprint_of(trained, options.env, options.cost) for trained in runs]
-    envs = [blueprint.build_to_draw(options.seed) for blueprint in blueprints]
-    films = [
-        film(trained.policy, env, options.seed, options.stochastic, options.size, options.every,
-             options.max_steps)
-        for trained, env in zip(runs, envs, strict=True)
-    ]  # fmt: skip
-    # Whatever goes wrong, no half a film is left behind under the name asked for.
+    with contextlib.ExitStack() as opened:
+        envs = [
+            opened.enter_context(contextlib.closing(blueprint.build_to_draw(options.seed)))
+            for blueprint in blueprints
+        ]
+        films = [
+            film(trained.policy, env, options.seed, options.stochastic, options.size, options.every,
+                 options.max_steps)
+            for trained, env in zip(runs, envs, strict=True)
+        ]  # fmt: skip
+        try:
+            shown = _write(out, together(films), runs)
+        except NotImplementedError:
+            raise BadInput(
+                f"{options.env or runs[0].experiment.env} has no render(), so it cannot be filmed"
+            ) from None
+    for trained, frame in zip(runs, shown, strict=True):
+        costs = ", ".join(f"{cost:g}" for cost in frame.costs)
+        print(f"{_name(trained)}: return {frame.earned:.2f}, cost {costs}")
+        if not frame.last:
+            print(f"its episode did not end and was cut after {options.max_steps:,} steps (--max-steps)")  # fmt: skip
+    print(f"film={out}")
+
+
+def _write(
+    out: Path, moments: "Iterable[tuple[Frame, ...]]", runs: "Sequence[Run]"
+) -> "tuple[Frame, ...]":
+    """Make the film and return its last moment. Whatever goes wrong, no half of it is left under the name asked for."""
+    import imageio.v2 as imageio
+
     unfinished = out.with_name(f".unfinished-{out.name}")
     settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
     shown = ()
@@ -84,26 +107,15 @@ def run(options: argparse.Namespace) -> None:
         _begin(unfinished, out)
         video: Any = imageio.get_writer(unfinished, fps=30, **settings)
         with video:
-            for shown in together(films):
+            for shown in moments:
                 video.append_data(_picture(shown, runs))
         if not unfinished.exists() or not unfinished.stat().st_size:
             raise BadInput(f"{out}: the film could not be written; try another --size or a .gif")
         unfinished.replace(out)
-    except NotImplementedError:
-        raise BadInput(
-            f"{options.env or runs[0].experiment.env} has no render(), so it cannot be filmed"
-        ) from None
     finally:
         with contextlib.suppress(OSError):
             unfinished.unlink()
-        for env in envs:
-            env.close()
-    for trained, frame in zip(runs, shown, strict=True):
-        costs = ", ".join(f"{cost:g}" for cost in frame.costs)
-        print(f"{_name(trained)}: return {frame.earned:.2f}, cost {costs}")
-        if not frame.last:
-            print(f"its episode did not end and was cut after {options.max_steps:,} steps (--max-steps)")  # fmt: skip
-    print(f"film={out}")
+    return shown
 
 
 def _begin(unfinished: Path, out: Path) -> None:
