@@ -15,6 +15,7 @@ from shapo.experiments.sweep.plan import Job, Plan, plan
 from shapo.experiments.sweep.screen import Screen, plan_table, screen, summary
 from shapo.rollout.processes import available_cores
 from shapo.runs.files import write_atomically
+from shapo.runs.folder import FAILURE
 from shapo.runs.holding import RunInUse, held
 from shapo.runs.stopping import goes_on_when_repeated
 from shapo.words import BadInput, counted
@@ -181,7 +182,7 @@ class Sweep:
 
 
 def _failure_file(job: Job) -> Path:
-    return job.folder / "failure.txt"
+    return job.folder / FAILURE
 
 
 @contextlib.contextmanager
