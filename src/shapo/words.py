@@ -77,3 +77,8 @@ def steps_text(steps: float) -> str:
         if steps >= size:
             return f"{steps / size:.3g}{unit}"
     return f"{steps:.0f}"
+
+
+def radius_text(radius: float) -> str:
+    """0.001 as 1e-3: radii are told by their powers of ten."""
+    return f"{radius:.0e}".replace("e-0", "e-")

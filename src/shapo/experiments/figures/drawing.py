@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from shapo.experiments.curves import mean_curve
 from shapo.experiments.figures.figure import Result
-from shapo.experiments.figures.tasks import TASKS
+from shapo.experiments.figures.tasks import TASKS, Task
 from shapo.experiments.quantities import RETURN, TOTAL_COST, Quantity
 from shapo.experiments.statistics import pareto_front, standard_error
 from shapo.experiments.style import FAINT, Look
@@ -88,6 +88,17 @@ def scatter(axes: Axes, results: Sequence[Result], cost: Quantity) -> list[Score
     if cost == TOTAL_COST:
         count_ticks(axes)
     return scores
+
+
+def settings(
+    results: Sequence[Result], task: Task, title: str, looks: Sequence[tuple[str, Look]]
+) -> Picture:
+    """Return against cost on one task, a point per setting of a few methods."""
+    picture, panel = plt.subplots(figsize=(4, 3.1))
+    scatter(panel, results, task.cost)
+    panel.set_title(f"{title} on {task.name}")
+    legend(picture, looks)
+    return picture
 
 
 def task_row(results: Sequence[Result]) -> tuple[Picture, dict[Axes, list[Score | None]]]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 from matplotlib.figure import Figure as Picture
 
 from shapo.experiments.figures import drawing
 from shapo.experiments.figures.figure import Arm, Figure, Result
 from shapo.experiments.figures.tasks import POINT_GOAL, published
 from shapo.experiments.style import ALPHA, PLAIN, SHAPO
+from shapo.words import radius_text
 
 RADII = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3)
 ALPHAS = (0.01, 0.05, 0.1, 0.2, 0.4)
@@ -22,20 +22,14 @@ def main_arms() -> list[Arm]:
 
 def single_arms() -> list[Arm]:
     """PIDLag, and SHAPO over several δ and several α."""
-    radii = [
-        _fixed_radius(f"{radius:.0e}".replace("e-0", "e-"), pessimism=radius) for radius in RADII
-    ]
+    radii = [_fixed_radius(radius_text(radius), pessimism=radius) for radius in RADII]
     alphas = [_fixed_alpha(f"{alpha:g}", alpha=alpha) for alpha in ALPHAS]
     return [_plain(), *radii, *alphas]
 
 
 def draw(results: Sequence[Result]) -> Picture:
     """Return against cost rate, a point per setting."""
-    picture, panel = plt.subplots(figsize=(4, 3.1))
-    drawing.scatter(panel, results, POINT_GOAL.cost)
-    panel.set_title(f"PIDLag on {POINT_GOAL.name}")
-    drawing.legend(picture, LOOKS)
-    return picture
+    return drawing.settings(results, POINT_GOAL, "PIDLag", LOOKS)
 
 
 def _plain() -> Arm:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 from matplotlib.figure import Figure as Picture
 
 from shapo.experiments.figures import drawing
@@ -10,6 +9,7 @@ from shapo.experiments.figures.figure import Arm, Figure, Result
 from shapo.experiments.figures.schedules import RADII
 from shapo.experiments.figures.tasks import POINT_GOAL, published
 from shapo.experiments.style import BLUE, GREEN, PLAIN, SHAPO, Look
+from shapo.words import radius_text
 
 BETAS = (0.5, 1.0, 2.0, 4.0)
 ALPHAS = (0.9, 0.7, 0.5, 0.3, 0.1)
@@ -33,9 +33,7 @@ def arms() -> list[Arm]:
             for alpha in ALPHAS
         ),
         *(
-            Arm(
-                "SHAPO, δ", shapo(pessimism=radius), SHAPO, tag=f"{radius:.0e}".replace("e-0", "e-")
-            )
+            Arm("SHAPO, δ", shapo(pessimism=radius), SHAPO, tag=radius_text(radius))
             for radius in RADII
         ),
     ]
@@ -43,11 +41,7 @@ def arms() -> list[Arm]:
 
 def draw(results: Sequence[Result]) -> Picture:
     """Return against cost rate, a point per setting."""
-    picture, panel = plt.subplots(figsize=(4, 3.1))
-    drawing.scatter(panel, results, POINT_GOAL.cost)
-    panel.set_title(f"PIDLag on {POINT_GOAL.name}")
-    drawing.legend(picture, LOOKS)
-    return picture
+    return drawing.settings(results, POINT_GOAL, "PIDLag", LOOKS)
 
 
 FIGURE = Figure(

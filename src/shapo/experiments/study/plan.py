@@ -31,6 +31,7 @@ from shapo.experiments.study.questions import (
     runs_of,
 )
 from shapo.runs.folder import Run
+from shapo.words import radius_text
 
 FIRST_SEEDS = range(5)
 """By these the radius of the later blocks is chosen."""
@@ -208,9 +209,4 @@ def _esam(radius: float, runs: Sequence[Run]) -> Experiment:
 
 
 def _shapo(radius: float) -> str:
-    return f"SHAPO δ {written(radius)}"
-
-
-def written(radius: float) -> str:
-    """1e-3, not 1e-03."""
-    return f"{radius:.0e}".replace("e-0", "e-")
+    return f"SHAPO δ {radius_text(radius)}"

@@ -19,10 +19,11 @@ from shapo.experiments.quantities import (
     Quantity,
 )
 from shapo.experiments.statistics import standard_error
-from shapo.experiments.study.plan import blocks, chosen_radius, written
+from shapo.experiments.study.plan import blocks, chosen_radius
 from shapo.experiments.study.questions import CLAIMS, Block, Claim, Contrast, runs_of
 from shapo.experiments.study.verdicts import Finding, foreseen, judged, verdict_on
 from shapo.runs.folder import Run
+from shapo.words import radius_text
 
 Row = tuple[str, ...]
 
@@ -117,7 +118,7 @@ def _shown_by(claim: Claim, planned: Sequence[Block], radius: float | None) -> s
     arms, command = FIGURES[claim.figure].arms(), f"figure {claim.figure}"
     ways = {command: arms}
     if radius is not None:
-        ways[f"{command} --pessimism {written(radius)}"] = at_radius(arms, radius)
+        ways[f"{command} --pessimism {radius_text(radius)}"] = at_radius(arms, radius)
     compared = [
         {block.arms[name].essence("seed") for name in pair}
         for block, contrast in _tests_of(claim, planned)
