@@ -33,6 +33,7 @@ test: $(DOCS) system  ## style, types, the documentation and the default tests: 
 quick-tests: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+test-slow: DEBIAN += qemu-user
 test-slow: $(READY) system  ## everything, including the tests that take minutes
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'slow or not slow'
 

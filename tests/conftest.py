@@ -5,6 +5,8 @@ import signal
 import sys
 from pathlib import Path
 
+from shapo.processor import environment
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Whoever starts the tests in the background has Ctrl-C ignored, in all that they start, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -30,4 +32,5 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 # As the command sets them: JAX may be in use here before anything is trained.
 os.environ["PJRT_NPROC"] = "2"
+os.environ.update(environment())
 os.environ["JAX_TRACEBACK_IN_LOCATIONS_LIMIT"] = "0"

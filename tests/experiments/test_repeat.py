@@ -135,13 +135,13 @@ class TestCommand:
         path = folder / "config.json"
         config = json.loads(path.read_text())
         config["experiment"]["seed"] += 1
-        config["packages"]["jax"], config["processor"] = "0.1.2", "znver9"
+        config["packages"]["jax"], config["arithmetic"] = "0.1.2", "znver9"
         path.write_text(json.dumps(config))
         words = ("repeat", str(folder), "--env", "toy_env:Toy", "--steps", "1")
         code, _, error = shapo(capsys, *words)
         assert code == 1 and error.startswith("shapo: run: row 1, at step ")
         assert "reward/episode was " in error and " more; it was begun with " in error
-        assert "jax 0.1.2, processor znver9, this is jax" in error
+        assert "jax 0.1.2, arithmetic znver9, this is jax" in error
         del config["processor"]
         path.write_text(json.dumps(config))
         assert "its processor was not recorded, this is " in shapo(capsys, *words)[2]

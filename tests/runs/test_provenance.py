@@ -46,14 +46,31 @@ def test_where_numbers_come_from_is_found_again():
     now = here()
     assert now.processor and now.version and now.packages["jax"]
     written = {"version": now.version, "commit": now.commit, "packages": now.packages}
-    assert provenance_of(written | {"processor": now.processor}) == now
-    assert unlike(now.decisive, now.decisive) == ""
+    made_with = {"processor": now.processor, "arithmetic": now.arithmetic}
+    assert provenance_of(written | made_with) == now
+    assert unlike(now.decisive, now.known) == ""
+
+
+def test_the_kind_of_processor_decides_where_it_made_the_numbers_alone():
+    now = here()
+    elsewhere = now._replace(processor="znver9")
+    assert unlike(elsewhere.decisive, now.known) == ""
+    before = elsewhere._replace(
+        arithmetic=""
+    )  # it was not recorded once, and every kind had its own
+    assert (
+        unlike(before.decisive, now.known) == f"processor znver9, this is processor {now.processor}"
+    )
+    own = elsewhere._replace(arithmetic="znver9")
+    assert (
+        unlike(own.decisive, now.known) == f"arithmetic znver9, this is arithmetic {now.arithmetic}"
+    )
 
 
 def test_what_was_not_recorded_is_not_said_to_have_been_otherwise():
     then = provenance_of({"version": here().version, "packages": "none"})
     assert (then.processor, then.packages) == ("", {})
-    assert unlike(then.decisive, here().decisive) == ""
+    assert unlike(then.decisive, here().known) == ""
     other = {"jax": "0.1", "processor": "old", "gone": "1"}
     said = "jax 0.1, processor old, gone 1, this is jax 0.2, processor new, gone None"
     assert unlike(other, {"jax": "0.2", "processor": "new"}) == said

@@ -242,10 +242,10 @@ def test_other_versions_are_named(stopped, tmp_path):
     config.write_text(json.dumps(content))
     [line] = where_to_go_on(Run.open(tmp_path / "run")).notes
     assert "shapo 0.0.1, jax 0.1.2, this is shapo" in line and f"jax {version('jax')}" in line
-    content |= {"processor": "znver9"}
+    content |= {"arithmetic": "znver9"}
     config.write_text(json.dumps(content))
     [line] = where_to_go_on(Run.open(tmp_path / "run")).notes
-    assert "jax 0.1.2, processor znver9, this is shapo" in line
+    assert "jax 0.1.2, arithmetic znver9, this is shapo" in line
     assert where_to_go_on(Run.open(stopped)).notes == []
 
 

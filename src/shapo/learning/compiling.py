@@ -2,7 +2,7 @@
 
 XLA cuts a large sum into as many parts as it has threads, and adds the parts: another number of threads gives another
 last bit, and a training amplifies it. So the number of parts is fixed, whatever the machine: on one core two threads
-take turns, on many cores two of them work.
+take turns, on many cores two of them work. And so are the instructions (`shapo.processor`).
 """
 
 import os
@@ -12,23 +12,27 @@ from pathlib import Path
 import jax
 from jax._src import xla_bridge
 
+from shapo import processor
+
 THREADS = 2
 """Of the learner. Two share the policy's update; the critics, two or more, are fitted on a thread each."""
 
 
 def prepare() -> None:
-    """Fix the number of threads, and keep compiled code in the user's cache folder between runs.
+    """Fix threads and instructions, and keep compiled code in the user's cache folder between runs.
 
     To be called before JAX computes anything. `JAX_COMPILATION_CACHE_DIR` says where else the code may lie.
     """
-    if os.environ.get("PJRT_NPROC") != str(THREADS):
-        os.environ["PJRT_NPROC"] = str(THREADS)
-        if _began():
-            warnings.warn(
-                "JAX was in use before shapo could fix its number of threads: results are exact, but may differ in "
-                f"the last bits from those of the command line; set PJRT_NPROC={THREADS} first to avoid that",
-                stacklevel=2,
-            )
+    wanted = {"PJRT_NPROC": str(THREADS)} | processor.environment()
+    changed = {name: value for name, value in wanted.items() if os.environ.get(name) != value}
+    os.environ.update(changed)
+    if changed and _began():
+        first = " ".join(f"{name}={value}" for name, value in changed.items())
+        warnings.warn(
+            "JAX was in use before shapo could fix its threads and instructions: results are exact, but may differ in "
+            f"the last bits from those of the command line; set {first} first to avoid that",
+            stacklevel=2,
+        )
     # Where in the source each operation stands is of use only to who reads a program, and takes a tenth of the start.
     jax.config.update("jax_traceback_in_locations_limit", 0)
     if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]

@@ -10,6 +10,8 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import NamedTuple
 
+from shapo import processor
+
 SINGLE_THREADED = {
     name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 }  # fmt: skip
@@ -63,7 +65,7 @@ def start(index: int, envs: range, log: Path, memory: int) -> WorkerProcess:
             stdout=output,
             stderr=output,
             pass_fds=(theirs.fileno(), memory),
-            env=os.environ | SINGLE_THREADED,
+            env=os.environ | SINGLE_THREADED | processor.environment(),
             process_group=0,  # Ctrl-C in a terminal is for the parent alone
         )
     return WorkerProcess(index, envs, process, ours)

@@ -11,6 +11,7 @@ from jax import Array
 from shapo.rules.categorical import Categorical
 from shapo.rules.distributions import Distribution
 from shapo.rules.gaussian import Gaussian
+from shapo.rules.products import times
 
 
 class Layer(NamedTuple):
@@ -75,13 +76,13 @@ def inputs(layers: Mlp, x: Array) -> list[Array]:
     """What each layer is given: x, then the layer before's output through tanh."""
     given = [x]
     for layer in layers[:-1]:
-        given.append(jnp.tanh(given[-1] @ layer.weight + layer.bias))
+        given.append(jnp.tanh(times(given[-1], layer.weight) + layer.bias))
     return given
 
 
 def mlp(layers: Mlp, x: Array) -> Array:
     """tanh between layers, none after the last."""
-    return inputs(layers, x)[-1] @ layers[-1].weight + layers[-1].bias
+    return times(inputs(layers, x)[-1], layers[-1].weight) + layers[-1].bias
 
 
 def gram(layers: Mlp, x: Array) -> Array:

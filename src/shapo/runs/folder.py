@@ -225,6 +225,7 @@ def _write_config(folder: Path, experiment: Experiment) -> None:
         "experiment": dataclasses.asdict(experiment),
         "packages": made.packages,
         "processor": made.processor,
+        "arithmetic": made.arithmetic,
     }
     write_atomically(folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlparse
 
+from shapo.processor import arithmetic, kind
+
 PACKAGES = ("jax", "jaxlib", "numpy", "mujoco", "numba", "gymnasium", "optax")
 
 
@@ -23,6 +25,8 @@ class Provenance(NamedTuple):
     packages: Mapping[str, str | None]
     processor: str
     """Its kind, as LLVM calls it."""
+    arithmetic: str
+    """Whose instructions made the numbers: common ones, or this kind's own."""
 
     @property
     def versions(self) -> dict[str, str | None]:
@@ -32,15 +36,21 @@ class Provenance(NamedTuple):
     @property
     def decisive(self) -> dict[str, str | None]:
         """All that the last bits of a number depend on, and so, after some updates, the first ones."""
+        if self.arithmetic:
+            return {**self.versions, "arithmetic": self.arithmetic}
         return {**self.versions, "processor": self.processor}
+
+    @property
+    def known(self) -> dict[str, str | None]:
+        """All there is to compare with what was decisive elsewhere."""
+        return {**self.versions, "processor": self.processor, "arithmetic": self.arithmetic}
 
 
 @functools.cache
 def here() -> Provenance:
     """Of a run that begins now."""
-    return Provenance(
-        release(), commit(), {name: installed(name) for name in PACKAGES}, processor()
-    )
+    packages = {name: installed(name) for name in PACKAGES}
+    return Provenance(release(), commit(), packages, kind(), arithmetic())
 
 
 def provenance_of(config: Mapping[str, Any]) -> Provenance:
@@ -51,6 +61,7 @@ def provenance_of(config: Mapping[str, Any]) -> Provenance:
         str(config.get("commit", "")),
         {str(k): v for k, v in packages.items()} if isinstance(packages, dict) else {},
         str(config.get("processor", "")),
+        str(config.get("arithmetic", "")),
     )
 
 
@@ -75,14 +86,6 @@ def release() -> str:
     found = installed("shapo")
     assert found is not None
     return found
-
-
-@functools.cache
-def processor() -> str:
-    """Its kind. Libraries multiply matrices in other blocks on another one, and so add in another order."""
-    from llvmlite.binding import get_host_cpu_name  # takes longer than all the rest here
-
-    return get_host_cpu_name()
 
 
 @functools.cache

@@ -107,7 +107,7 @@ def newest_usable(run: Run) -> tuple[Checkpoint | None, list[str]]:
 
 
 def _begun_elsewhere(run: Run) -> list[str]:
-    changed = unlike(run.made.decisive, here().decisive)
+    changed = unlike(run.made.decisive, here().known)
     return [f"{run.folder} was begun with {changed}: numbers may differ"] if changed else []
 
 

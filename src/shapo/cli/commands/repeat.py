@@ -94,9 +94,7 @@ def _where_from(made: "Provenance") -> str:
     from shapo.runs.provenance import here, unlike
 
     now = here()
-    changed = unlike(
-        {**made.decisive, "commit": made.commit}, {**now.decisive, "commit": now.commit}
-    )
+    changed = unlike({**made.decisive, "commit": made.commit}, {**now.known, "commit": now.commit})
     unknown = "" if made.processor else f"its processor was not recorded, this is {now.processor}"
     known = f"it was begun with {changed}" if changed else ""
     return (
