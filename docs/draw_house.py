@@ -13,7 +13,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 DOCS = Path(__file__).parent
 SOURCE = DOCS.parent / "src" / "shapo"
 FLOORS = [
-    ["types", "words"], ["experiment"], ["rules", "envs"], ["algorithms", "rollout"], ["learning"],
+    ["types", "words", "processor"], ["experiment"], ["rules", "envs"], ["algorithms", "rollout"], ["learning"],
     ["runs"], ["training", "evaluate", "film"], ["experiments", "bench"], ["cli"],
 ]  # fmt: skip
 """Rooms side by side do not import each other."""
@@ -61,7 +61,7 @@ def main() -> None:
         for height, floor in enumerate(FLOORS)
         for i, name in enumerate(floor)
     }
-    figure, axes = plt.subplots(figsize=(5.4, 7))
+    figure, axes = plt.subplots(figsize=(6.2, 7))
     for above, below in essential(imports()):
         if above in places and below in places:
             (x, y), (u, v) = places[above], places[below]
@@ -82,7 +82,7 @@ def main() -> None:
         axes.text(
             x, y - 0.12, f"{lines(name):,} lines", ha="center", va="center", fontsize=7, zorder=3
         )
-    axes.set(xlim=(-1.9, 1.9), ylim=(-0.5, len(FLOORS) - 0.5))
+    axes.set(xlim=(-2.3, 2.3), ylim=(-0.5, len(FLOORS) - 0.5))
     axes.axis("off")
     figure.savefig(DOCS / "images" / "house.png", bbox_inches="tight", dpi=110)
     plt.close(figure)

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from test_resume import same_files
@@ -20,6 +21,10 @@ from shapo import processor
 STEPS = 40_000  # two iterations of 20,000 rows: what the first taught decides the second
 # One process makes the run that all are compared with.
 pytestmark = pytest.mark.xdist_group("determinism")
+common = pytest.mark.skipif(
+    processor.arithmetic() != processor.COMMON, reason="no common instructions"
+)
+ROOT = Path(__file__).parents[1]
 CHOICES = [
     "--gradient", "shapo", "--env", "SafetyPointGoal1-v0", "--seed", "5",
     # Minibatches are too small to be shared out, so a few show as much as many.
@@ -81,13 +86,20 @@ def test_threads_workers_and_cores_do_not_decide_a_bit(usual, tmp_path, threads,
     same_files(tmp_path / "run", usual)
 
 
+@common
+@pytest.mark.parametrize("run", ["trpo_plain", "trpo-pid_shapo"])
+def test_the_published_demo_comes_out_again_here(run):
+    """Made on another machine, most likely. Has learning changed? Then `make demo`, and archive it anew."""
+    row = ROOT / "docs" / "demo.runs.gz" / f"SafetyPointCircle1-v0_{run}_s0"
+    words = [sys.executable, "-m", "shapo", "repeat", str(row), "--steps", "60000"]
+    alone = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    found = subprocess.run(words, env=alone, capture_output=True, text=True)
+    assert (found.returncode, found.stdout.count("the same in 3 rows")) == (0, 1), found.stderr
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not shutil.which("qemu-x86_64"), reason="no emulator: apt-get install qemu-user"
-)
-@pytest.mark.skipif(
-    processor.arithmetic() != processor.COMMON, reason="made with its own instructions"
-)
+@pytest.mark.skipif(not shutil.which("qemu-x86_64"), reason="apt-get install qemu-user")
+@common
 @pytest.mark.parametrize("kind", ["Haswell", "EPYC-Milan"])
 def test_another_processor_makes_the_same_run(usual, tmp_path, kind):
     """The whole training, workers and all, emulated: other instructions, other sizes of the caches."""

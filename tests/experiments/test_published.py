@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from shapo.experiments.quantities import COST, RETURN, TOTAL_COST
 from shapo.experiments.study import telling
 from shapo.experiments.study.questions import CLAIMS
 from shapo.runs.reading import read_runs
@@ -44,6 +45,22 @@ def test_every_number_in_the_words_is_in_the_tables(study):
     tables, _, _ = rest.partition(study.END)
     known = {*NUMBER.findall(plan), *NUMBER.findall(tables)}
     assert [number for number in NUMBER.findall(words) if number not in known] == []
+
+
+def test_the_table_of_the_demo_is_what_its_published_runs_give():
+    rows = {
+        "TRPO": "trpo_plain",
+        "PID-Lagrangian": "trpo-pid_plain",
+        "PID-Lagrangian with SHAPO": "trpo-pid_shapo",
+    }
+    runs = {
+        run.folder.name.partition("v0_")[2]: run for run in read_runs(DOCS / "demo.runs.gz").runs
+    }
+    readme = (DOCS.parent / "README.md").read_text()
+    for title, name in rows.items():
+        run = runs[f"{name}_s0"]
+        earned, paid, total = (each.of(run) for each in (RETURN, COST, TOTAL_COST))
+        assert f"| {title} | {earned:.1f} | {paid:.3g} | {total:,.0f} |" in readme
 
 
 def test_what_is_set_aside_is_looked_at_in_another_way():

@@ -19,12 +19,12 @@ examples:
   shapo repeat runs/ant
       Train it again from its config, and compare every number but the times, row by row. Ends at the first row that
       is not the same; nothing is left on disk.
-  shapo repeat docs/study/bases.runs.gz/SafetyPointGoal1-v0_crpo_plain_s2 --steps 1e6
-      The same of a run that was published in an archive, as far as the first million steps.
+  shapo repeat docs/demo.runs.gz/SafetyPointCircle1-v0_trpo-pid_shapo_s0 --steps 2e5
+      The same of a run that was published in an archive, as far as the first 200,000 steps.
   shapo repeat runs/maze --env mytasks:Maze
       Likewise with code of your own, which no folder has imported by itself.
 
-Numbers come out again with the same versions of shapo and its packages, on the same kind of processor, whatever the
+Numbers come out again with the same versions of shapo and its packages, on any x86 processor with AVX2, whatever the
 number of workers, threads and cores. Where they do not, what was different is named, as far as it was recorded. The
 exit code is 0 if everything compared is the same, 1 if not.
 """
