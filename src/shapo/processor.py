@@ -31,7 +31,10 @@ def arithmetic() -> str:
     """What the last bits depend on: `COMMON` where it is there, else the kind of this processor."""
     from llvmlite.binding import get_host_cpu_features
 
-    features = get_host_cpu_features()
+    try:
+        features = get_host_cpu_features()
+    except RuntimeError:  # LLVM does not know them on every system
+        features = {}
     there = all(features.get(name) for name in ("avx2", "fma", "bmi2"))
     known = importlib.metadata.version("jaxlib").startswith(KNOWN_XLA)
     return COMMON if there and known else kind()
