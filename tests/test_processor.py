@@ -1,5 +1,8 @@
 """Whose instructions numbers are made with, and how a process is told."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import llvmlite.binding
@@ -10,9 +13,9 @@ from shapo import processor
 
 @pytest.fixture(autouse=True)
 def asked_anew():
-    processor.arithmetic.cache_clear()
+    processor._is_there.cache_clear()
     yield
-    processor.arithmetic.cache_clear()
+    processor._is_there.cache_clear()
 
 
 def without(monkeypatch, name):
@@ -47,7 +50,7 @@ def test_a_flag_that_xla_may_not_know_is_not_given(monkeypatch):
 
 
 def test_the_users_own_flags_are_kept_and_ours_is_the_last_and_there_once(monkeypatch):
-    monkeypatch.setattr(processor, "arithmetic", lambda: processor.COMMON)
+    monkeypatch.setattr(processor, "_is_there", lambda: True)
     theirs = (
         f"{processor.XLA_FLAG} --xla_dump_to=here  --xla_cpu_enable_platform_dependent_math=true"
     )
@@ -56,3 +59,30 @@ def test_the_users_own_flags_are_kept_and_ours_is_the_last_and_there_once(monkey
     assert first == [*theirs.split()[1:], processor.XLA_FLAG]
     monkeypatch.setenv("XLA_FLAGS", " ".join(first))
     assert processor.environment()["XLA_FLAGS"].split() == first
+
+
+TOO_LATE = """
+import jax
+from shapo.learning import compiling
+from shapo.runs.provenance import here
+before = here().arithmetic
+jax.numpy.ones(2).sum()
+for _ in range(2):
+    compiling.prepare()
+print(before, here().arithmetic)
+"""
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_what_jax_began_with_otherwise_is_not_said_to_be_common(told):
+    """It listens to no variable any more, however often it is asked, and what is recorded must be so."""
+    ours = processor.environment() | {"PJRT_NPROC": "2"}
+    alone = {name: value for name, value in os.environ.items() if name not in ours}
+    ours |= {"XLA_FLAGS": processor.XLA_FLAG} if processor.environment() else {}
+    words = [sys.executable, "-c", TOO_LATE]
+    found = subprocess.run(
+        words, env=alone | (ours if told else {}), capture_output=True, text=True, check=True
+    )
+    after = processor.arithmetic() if told else processor.kind()
+    assert found.stdout.split() == [processor.arithmetic(), after]
+    assert ("JAX was in use before" in found.stderr) == (not told)

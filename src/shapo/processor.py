@@ -8,6 +8,7 @@ x86 processor has had since about 2015 (AVX2 and FMA), where these are there, an
 import functools
 import importlib.metadata
 import os
+import sys
 
 COMMON = "x86-64-v3"
 """What is common, by its usual name."""
@@ -26,23 +27,33 @@ def kind() -> str:
     return get_host_cpu_name()
 
 
-@functools.cache
 def arithmetic() -> str:
-    """What the last bits depend on: `COMMON` where it is there, else the kind of this processor."""
+    """What the last bits depend on: `COMMON` where it is there and not too late for it, else the kind of this processor."""
+    late = xla_began() and any(os.environ.get(k) != v for k, v in environment().items())
+    return COMMON if _is_there() and not late else kind()
+
+
+def environment() -> dict[str, str]:
+    """The variables that make it so in a process that has loaded nothing yet."""
+    if not _is_there():
+        return {}
+    flags = os.environ.get("XLA_FLAGS", "").split()
+    return LIBRARIES | {"XLA_FLAGS": " ".join([*(f for f in flags if f != XLA_FLAG), XLA_FLAG])}
+
+
+def xla_began() -> bool:
+    """Whether JAX has computed anything here, and so listens to no variable any more; it has no public word for that."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    return getattr(bridge, "backends_are_initialized", lambda: False)()
+
+
+@functools.cache
+def _is_there() -> bool:
     from llvmlite.binding import get_host_cpu_features
 
     try:
         features = get_host_cpu_features()
     except RuntimeError:  # LLVM does not know them on every system
         features = {}
-    there = all(features.get(name) for name in ("avx2", "fma", "bmi2"))
     known = importlib.metadata.version("jaxlib").startswith(KNOWN_XLA)
-    return COMMON if there and known else kind()
-
-
-def environment() -> dict[str, str]:
-    """The variables that make it so in a process that has loaded nothing yet."""
-    if arithmetic() != COMMON:
-        return {}
-    flags = os.environ.get("XLA_FLAGS", "").split()
-    return LIBRARIES | {"XLA_FLAGS": " ".join([*(f for f in flags if f != XLA_FLAG), XLA_FLAG])}
+    return known and all(features.get(name) for name in ("avx2", "fma", "bmi2"))

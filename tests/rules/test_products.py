@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shapo.rules.products import PIECE, times
+from shapo.rules.products import PIECE, _turned, times
 
 SHAPES = [
     (5, 3, 2),
@@ -65,6 +65,15 @@ def test_second_derivatives_too(shape):
     same(twice(times), twice(plain))
     back = lambda product: jax.grad(lambda w: jax.grad(bent(product), 0)(x, w).sum())(weight)
     same(back(times), back(plain))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 100_000))
+def test_no_sum_is_longer_than_a_piece(rows):
+    """Whatever the number of rows, one that has no divisor included."""
+    turned = jax.eval_shape(_turned, jax.ShapeDtypeStruct((rows, 3), "float32"))
+    pieces, inputs, length = turned.shape
+    assert inputs == 3 and length <= PIECE and rows <= pieces * length < rows + pieces
 
 
 def test_several_at_once():

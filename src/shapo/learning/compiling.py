@@ -6,11 +6,11 @@ take turns, on many cores two of them work. And so are the instructions (`shapo.
 """
 
 import os
+import shlex
 import warnings
 from pathlib import Path
 
 import jax
-from jax._src import xla_bridge
 
 from shapo import processor
 
@@ -25,22 +25,18 @@ def prepare() -> None:
     """
     wanted = {"PJRT_NPROC": str(THREADS)} | processor.environment()
     changed = {name: value for name, value in wanted.items() if os.environ.get(name) != value}
-    os.environ.update(changed)
-    if changed and _began():
-        first = " ".join(f"{name}={value}" for name, value in changed.items())
+    if changed and processor.xla_began():
+        first = " ".join(f"{name}={shlex.quote(value)}" for name, value in changed.items())
         warnings.warn(
             "JAX was in use before shapo could fix its threads and instructions: results are exact, but may differ in "
             f"the last bits from those of the command line; set {first} first to avoid that",
             stacklevel=2,
         )
+    else:
+        os.environ.update(changed)
     # Where in the source each operation stands is of use only to who reads a program, and takes a tenth of the start.
     jax.config.update("jax_traceback_in_locations_limit", 0)
     if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         jax.config.update("jax_compilation_cache_dir", str(base / "shapo" / "jax"))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-
-
-def _began() -> bool:
-    """Whether JAX has started computing; it has no public word for that."""
-    return getattr(xla_bridge, "backends_are_initialized", lambda: False)()

@@ -46,14 +46,22 @@ def _turned(x: Array) -> Array:
     """x in pieces [pieces, I, rows], really moved in memory: XLA would only note that it is to be read that way."""
     *shape, size = x.shape
     rows = math.prod(shape)
-    pieces = next((n for n in range(-(-rows // PIECE), rows // 16) if rows % n == 0), 1)
-    return jax.lax.optimization_barrier(x.reshape(pieces, -1, size).swapaxes(1, 2))
+    fewest = -(-rows // PIECE)
+    pieces = next((n for n in range(fewest, rows // 16) if rows % n == 0), fewest)
+    filled = _filled(x.reshape(rows, size), pieces * -(-rows // pieces))
+    return jax.lax.optimization_barrier(filled.reshape(pieces, -1, size).swapaxes(1, 2))
+
+
+def _filled(x: Array, rows: int) -> Array:
+    """With zeros below, so many that it has so many rows: where rows have no divisor, the last piece is filled up."""
+    return jnp.pad(x, ((0, rows - len(x)), (0, 0)))
 
 
 def _pulled(turned: Array, back: Array) -> Array:
     """xᵀ·back: the derivative by the weight."""
     pieces, _, rows = turned.shape
-    return (turned @ back.reshape(pieces, rows, -1)).sum(0)
+    filled = _filled(back.reshape(-1, back.shape[-1]), pieces * rows)
+    return (turned @ filled.reshape(pieces, rows, -1)).sum(0)
 
 
 def _product(x: Array, turned: Array, weight: Array) -> Array:

@@ -1,6 +1,6 @@
 """What numbers come from besides the choices made: which shapo, which packages, which kind of processor.
 
-Looked up once: it takes milliseconds each, and what runs does not change while it does.
+What takes milliseconds is looked up once: what runs does not change while it does.
 """
 
 import functools
@@ -46,7 +46,6 @@ class Provenance(NamedTuple):
         return {**self.versions, "processor": self.processor, "arithmetic": self.arithmetic}
 
 
-@functools.cache
 def here() -> Provenance:
     """Of a run that begins now."""
     packages = {name: installed(name) for name in PACKAGES}
