@@ -28,7 +28,7 @@ def kind() -> str:
 
 
 def arithmetic() -> str:
-    """What the last bits depend on: `COMMON` where it is there and not too late for it, else the kind of this processor."""
+    """What the last bits depend on: `COMMON` where it is there and not too late, else the kind of this processor."""
     late = xla_began() and any(os.environ.get(k) != v for k, v in environment().items())
     return COMMON if _is_there() and not late else kind()
 
@@ -42,7 +42,7 @@ def environment() -> dict[str, str]:
 
 
 def xla_began() -> bool:
-    """Whether JAX has computed anything here, and so listens to no variable any more; it has no public word for that."""
+    """Whether JAX has computed anything here, and listens to no variable any more; it has no public word for that."""
     bridge = sys.modules.get("jax._src.xla_bridge")
     return getattr(bridge, "backends_are_initialized", lambda: False)()
 

@@ -93,10 +93,17 @@ class Projected:
         )
         natural_noise = metric.solve(noise, tolerance=NOISE_TOLERANCE).x
         noise_back = nearness.solve(cost_noise, tolerance=NOISE_TOLERANCE).x
-        q, r = (trees.dot(each.grads, descent.natural.x) for each in (slope, cost))
+        climb = descent.natural.x
+        q, r = (trees.dot(each.grads, climb) for each in (slope, cost))
         s = trees.dot(cost.grads, back)
+        # Of what a climb may do to the cost, bᵀF⁻¹g, the bound is Schwarz's inequality in L, whichever that is.
+        bound = trees.dot(climb, nearness.apply(climb))
         products = Products(
-            q, r, s, r - trees.dot(cost_noise, natural_noise), s - trees.dot(cost_noise, noise_back)
+            bound,
+            r,
+            s,
+            r - trees.dot(cost_noise, natural_noise),
+            s - trees.dot(cost_noise, noise_back),
         )
         state = state.seen(products)
         counted = state.counted(products)
