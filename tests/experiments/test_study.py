@@ -71,7 +71,8 @@ def test_the_plan_is_the_one_that_was_written_down(runs):
     assert [steps(name) for name in ("bases", "bases parts")] == [400, 800]  # half of them shared
     assert [steps(f"falls {algo}") for algo in ("trpo-pid", "crpo", "cpo")] == [75, 75, 75]
     assert steps("unconstrained") == 50
-    assert sum(experiment.steps for experiment in wanted) / 1e6 == 1975
+    assert steps("falls again") == 300
+    assert sum(experiment.steps for experiment in wanted) / 1e6 == 2275
 
 
 def test_a_radius_is_not_compared_with_others_where_it_was_chosen(runs):
@@ -103,7 +104,7 @@ def test_what_is_published_is_not_trained_again(runs, tmp_path, monkeypatch, cap
     into = tmp_path / "new"
     cli.main(["study", "--runs", str(into), str(archive.parent), "--run"])
     assert asked[0] == (flagship(range(10)).experiments(runs), into)
-    assert {e.seed for experiments, _ in asked[1:] for e in experiments} <= set(range(10))
+    assert {e.seed for experiments, _ in asked[1:] for e in experiments} <= set(range(15))
     assert "flagship: 15 of 15 runs" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         cli.main(["study", "--runs", str(archive), "--run"])
@@ -204,7 +205,7 @@ def test_a_claim_about_several_numbers_says_which_is_which(runs, tmp_path):
 def test_runs_that_have_a_seed_in_common_are_compared_in_pairs(runs):
     """On Walker2d, as the plan says; nowhere else."""
     paired = {block.name for block in blocks(runs) if block.comparison is in_pairs}
-    assert paired == {"falls trpo-pid", "falls crpo", "falls cpo", "unconstrained"}
+    assert paired == {"falls trpo-pid", "falls crpo", "falls cpo", "falls again", "unconstrained"}
     block = replace(flagship(FIRST_SEEDS), comparison=in_pairs)
     for found, sides in compared(block, runs):
         expected = stats.ttest_rel(*sides)
@@ -389,7 +390,7 @@ def test_together_is_more_than_each_of_the_two_parts(runs):
 def test_the_effort_is_that_of_the_plans_finished_runs(runs, tmp_path):
     other = write_run(tmp_path / "other", runs[0].experiment.replace(algo="ppo"), seed=1)
     hours = sum(run.history.last("time/seconds") for run in runs) / 3600
-    expected = f"15 of 225 runs, 150M steps in {hours:.1f} hours, added up over runs"
+    expected = f"15 of 285 runs, 150M steps in {hours:.1f} hours, added up over runs"
     assert telling.effort([*runs, *runs[:2], *read_runs(other).runs]) == expected
 
 

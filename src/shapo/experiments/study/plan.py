@@ -15,6 +15,7 @@ from shapo.experiments.study.questions import (
     CRITICS,
     EARNS,
     FALLS,
+    FALLS_AGAIN,
     FALLS_LESS,
     FISHER,
     RETURN,
@@ -37,8 +38,11 @@ FIRST_SEEDS = range(5)
 """By these the radius of the later blocks is chosen."""
 OTHER_SEEDS = range(5, 10)
 """On these it is compared with others: where it was chosen, it has been lucky."""
+FRESH_SEEDS = range(5, 15)
+"""Of Walker2d: nothing was seen of them when what they are asked was thought of."""
 RADII = (1e-4, 1e-3)
 OTHER_ALGOS = ("crpo", "cpo", "saute", "trpo-lagrangian")
+FALLING_ALGOS = ("trpo-pid", "crpo", "cpo")
 PLAIN = "plain"
 
 
@@ -49,9 +53,9 @@ def blocks(runs: Sequence[Run]) -> list[Block]:
     if radius is None:
         return found[:1]
     # Whether there is an effect anywhere comes before what it is made of, which is asked where one was found.
-    falls, *more_falls = (_falls(algo, radius) for algo in ("trpo-pid", "crpo", "cpo"))
+    falls, *more_falls = (_falls(algo, radius) for algo in FALLING_ALGOS)
     asked = [*found, falls, _bases(radius), _bases_parts(radius), *more_falls]
-    return [*asked, _unconstrained(radius), *_ablations(radius, runs)]
+    return [*asked, _unconstrained(radius), _falls_again(), *_ablations(radius, runs)]
 
 
 def flagship(seeds: range) -> Block:
@@ -167,6 +171,14 @@ def _falls(algo: str, radius: float) -> Block:
     )
     arms = _arms((algo,), radii, env="Walker2d-v4")
     return Block(f"falls {algo}", arms, FIRST_SEEDS, falls, in_pairs, tails)
+
+
+def _falls_again() -> Block:
+    """Five seeds of one algorithm could not tell: more seeds of all three, at the paper's most common radius."""
+    radius = min(RADII)
+    contrast = Contrast(_shapo(radius), PLAIN, FALLS, FALLS_AGAIN, FALLING_ALGOS)
+    arms = _arms(FALLING_ALGOS, [radius], env="Walker2d-v4")
+    return Block("falls again", arms, FRESH_SEEDS, [contrast], in_pairs)
 
 
 def _unconstrained(radius: float) -> Block:
