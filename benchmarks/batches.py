@@ -6,6 +6,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import NDArray
 
 from shapo.learning.appraisal import Appraisal, appraise
 from shapo.learning.learner import Learner, TrainState
@@ -15,6 +16,8 @@ from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.rollout import Rollout
 from shapo.runs.folder import Run
 from shapo.runs.resuming import newest_usable
+
+Numbers = Sequence[float] | NDArray
 
 
 def collected(run: Run, batches: int) -> tuple[Learner, TrainState, list[Appraisal]]:
@@ -40,7 +43,7 @@ def collected(run: Run, batches: int) -> tuple[Learner, TrainState, list[Apprais
     return learner, state, found
 
 
-def mean(values: Sequence[float], form: str) -> str:
+def mean(values: Numbers, form: str) -> str:
     """± the standard error."""
     error = np.std(values, ddof=1) / np.sqrt(len(values))
     return f"{np.mean(values):{form}} ± {error:{form.lstrip('+')}}"

@@ -47,7 +47,8 @@ def rules(usual: Critics) -> dict[str, Critics]:
 def judged(rule: Critics, learner: Learner, batches: Sequence[Appraisal], seed: int) -> NDArray:
     """Explained variance and mean error, [2, critics], over all batches yet unseen."""
     batches = [batches[i] for i in np.random.default_rng(seed).permutation(len(batches))]
-    progress = Progress(*(np.float32(1),) * 3, np.ones(1, np.float32), *(np.float32(1),) * 2)
+    one = np.float32(1)
+    progress = Progress(one, one, one, np.ones(1, np.float32), one, one)
     critics = tuple(rule.init(each.params) for each in learner.init(seed).critics)
     found = []
     for number, batch in enumerate(batches[:-1]):

@@ -13,7 +13,7 @@ do: the plain rule with all batches but one, judged on that.
 
 import argparse
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -21,12 +21,13 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from batches import collected, mean
+from batches import Numbers, collected, mean
 from jax import Array
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from shapo.algorithms.search import PolicySearch
 from shapo.learning import compiling
 from shapo.rules.gradients import Gradient, Plain, Sam, Shapo
 from shapo.rules.networks import Policy
@@ -39,9 +40,6 @@ from shapo.types import Progress
 RARE = 0.01
 RADII = (1e-5, 1e-4, 1e-3, 1e-2)
 """Of SHAPO, per action dimension."""
-
-
-Numbers = Sequence[float] | NDArray
 
 
 class Seen(NamedTuple):
@@ -90,11 +88,13 @@ class Updated(NamedTuple):
 def looked_at(run: Run, batches: int) -> tuple[Policy, TrustRegion, list[Seen]]:
     """The run's policy, its step, and several batches of it with the advantage that its algorithm climbs."""
     learner, state, found = collected(run, batches)
-    advantage = lambda samples: learner.algorithm.objective.advantage(
+    algorithm = learner.algorithm
+    assert isinstance(algorithm, PolicySearch) and isinstance(algorithm.step, TrustRegion)
+    step = algorithm.step
+    advantage = lambda samples: algorithm.objective.advantage(
         state.algorithm.objective, samples.reward_advantage, samples.cost_advantage
     )
     seen = [Seen(each.samples, advantage(each.samples)) for each in found]
-    step = learner.algorithm.step
     return state.policy, TrustRegion(step.radius, solver=step.solver), seen
 
 
@@ -118,7 +118,9 @@ RULES: dict[str, Callable[[int, Array], Gradient]] = {
 @partial(jax.jit, static_argnums=(0, 1))
 def updated(step: TrustRegion, rule: str, policy: Policy, seen: Seen, reach: Array) -> Updated:
     """One update from the policy."""
-    progress = Progress(*(np.float32(1),) * 3, np.ones(1, np.float32), *(np.float32(1),) * 2)
+    one = np.float32(1)
+    progress = Progress(one, one, one, np.ones(1, np.float32), one, one)
+    assert policy.log_std is not None  # radii are per action dimension; choices have none
     own = TrustRegion(step.radius, RULES[rule](len(policy.log_std), reach), step.solver)
     new, _, metrics = own.update(policy, (), *seen, progress=progress, key=jax.random.PRNGKey(0))
     return Updated(new, add(new, policy, -1.0), metrics)
@@ -185,7 +187,7 @@ def judged(
 
 
 def compared(
-    cosine: Numbers, turned: Numbers, own: Numbers, unseen: Sequence[NDArray], plain: Judged | None
+    cosine: Numbers, turned: Numbers, own: Numbers, unseen: Iterable[NDArray], plain: Judged | None
 ) -> Judged:
     """What `gains` found on unseen batches, beside the plain rule's."""
     gain, cost, costliest, cheapest = unseen
@@ -202,7 +204,8 @@ def table(looks: Sequence[tuple[dict[str, Judged], list[float]]]) -> Table:
     def over(each: Sequence[Numbers], form: str) -> str:
         if not len(each[0]):
             return ""
-        return mean(each[0] if len(each) == 1 else [np.mean(values) for values in each], form)
+        values = each[0] if len(each) == 1 else np.array([np.mean(one) for one in each])
+        return mean(values, form)
 
     found = [rules for rules, _ in looks]
     listing = Table("rule", *(heading for heading, _ in COLUMNS))

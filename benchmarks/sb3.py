@@ -20,8 +20,8 @@ TURNS = 3
 
 def models(envs: int, minibatch: int):
     """Their PPO for each way of stepping."""
-    import torch
-    from stable_baselines3 import PPO
+    import torch  # pyright: ignore[reportMissingImports]
+    from stable_baselines3 import PPO  # pyright: ignore[reportMissingImports]
 
     from shapo.envs.stable_baselines3 import make_vec_env
 
@@ -54,7 +54,7 @@ def speed(model, steps: int) -> float:
 
 def main() -> None:
     """Measure all ways in turn, and print a line for each."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--envs", type=int, default=16, help="environments in the batch [16]")
     parser.add_argument("--minibatch", type=int, default=1024, help="the larger ones [1024]")
     parser.add_argument("--steps", type=int, default=20_000, help="of each way [20,000]")

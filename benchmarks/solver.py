@@ -34,7 +34,8 @@ def batch(run: str) -> tuple[networks.Policy, Samples]:
     policy = load(run)
     env, rng = envs.make(policy.env, ENVS, seed=1_000_000), np.random.default_rng(0)
     actor, scale = policy.actor, policy.actions
-    assert isinstance(scale, ActionScale)  # only such policies have a deviation
+    # Only such policies have a deviation.
+    assert isinstance(scale, ActionScale) and actor.log_std is not None
     obs, rows = env.reset(1_000_000), []
     for _ in range(STEPS):
         mean = policy.act(obs)
@@ -43,9 +44,11 @@ def batch(run: str) -> tuple[networks.Policy, Samples]:
         said = (action - scale.offset) / scale.factor
         rows.append((obs, said, step.reward, step.terminated, step.truncated))
         obs = step.obs
-    seen, action, reward, terminated, truncated = map(np.stack, zip(*rows, strict=True))
+    seen, action, reward, terminated, truncated = (
+        jnp.asarray(np.stack(each)) for each in zip(*rows, strict=True)
+    )
     none = jnp.zeros_like(reward)
-    returns = gae(jnp.asarray(reward), none, none, terminated, truncated, discount=0.99, gae=1.0)
+    returns = gae(reward, none, none, terminated, truncated, discount=0.99, gae=1.0)
     flat = lambda x: jnp.asarray(x, jnp.float32).reshape(STEPS * ENVS, -1)
     params = networks.Policy(
         tuple(map(Layer, map(jnp.asarray, actor.weights), map(jnp.asarray, actor.biases))),
@@ -63,6 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", help="a run's folder: any task, any algorithm of the TRPO family")
     params, samples = batch(parser.parse_args().run)
+    assert params.log_std is not None  # as `batch` has seen
     damping = DAMPING * len(params.log_std)
     g = jax.jit(jax.grad(surrogate(samples, samples.reward_advantage)))(params)
     exact = FisherSolver(damping, iterations=300, tolerance=1e-6, thinning=1)

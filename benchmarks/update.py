@@ -32,8 +32,11 @@ def batch(seed: int) -> Batch:
     cost = (obs[1:, :, 2:3] > 1.5).astype(float)
     truncated = np.zeros((STEPS, ENVS), bool)
     truncated[-1] = True
-    arrays = (obs[:-1], obs[1:], action, reward, cost)
-    return Batch(*(a.astype(np.float32) for a in arrays), np.zeros_like(truncated), truncated)
+    single = lambda x: x.astype(np.float32)
+    return Batch(
+        single(obs[:-1]), single(obs[1:]), single(action), single(reward), single(cost),
+        np.zeros_like(truncated), truncated,
+    )  # fmt: skip
 
 
 def main() -> None:

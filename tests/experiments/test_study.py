@@ -17,14 +17,17 @@ from shapo.experiments.study.questions import (
     ACTOR,
     CARRIES,
     CLAIMS,
+    CRITICS,
     EARNS,
     FALLS_LESS,
     FISHER,
     RETURN,
+    SAUTE_SPARES,
     TAILS,
     TOGETHER,
+    UNCONSTRAINED,
 )
-from shapo.experiments.study.verdicts import holm, judged, verdict_on
+from shapo.experiments.study.verdicts import foreseen, holm, judged, verdict_on
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
 
@@ -105,7 +108,7 @@ def test_what_is_published_is_not_trained_again(runs, tmp_path, monkeypatch, cap
     cli.main(["study", "--runs", str(into), str(archive.parent), "--run"])
     assert asked[0] == (flagship(range(10)).experiments(runs), into)
     assert {e.seed for experiments, _ in asked[1:] for e in experiments} <= set(range(15))
-    assert "flagship: 15 of 15 runs" in capsys.readouterr().out
+    assert "flagship: 15 of 30 runs" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         cli.main(["study", "--runs", str(archive), "--run"])
     assert "is a file; what is trained goes to the first of --runs" in capsys.readouterr().err
@@ -120,7 +123,7 @@ def test_what_cannot_be_read_and_what_failed_is_said(runs, tmp_path, monkeypatch
     monkeypatch.setattr(sweep, "run", lambda experiments, into: failed)
     with pytest.raises(Exception, match="1 run failed; the same command tries again"):
         cli.dispatch(["study", "--runs", str(tmp_path), "--run", "--block", "falls cpo"])
-    assert "flagship: 15 of 15 runs" in capsys.readouterr().out  # shown all the same
+    assert "flagship: 15 of 30 runs" in capsys.readouterr().out  # shown all the same
 
 
 def test_a_block_can_be_trained_alone(runs, tmp_path, monkeypatch, capsys):
@@ -198,7 +201,7 @@ def test_a_claim_about_several_numbers_says_which_is_which(runs, tmp_path):
         *2 * ["cost p95"],
         *2 * ["cost p80"],
     ]
-    assert seeds == "5"
+    assert seeds == "5 of 10, 5"
     assert rows[EARNS.text][1].startswith("SHAPO δ 1e-4 − plain: ")
 
 
@@ -214,6 +217,7 @@ def test_runs_that_have_a_seed_in_common_are_compared_in_pairs(runs):
 
 def test_several_algorithms_are_judged_by_the_mean_of_their_differences(tmp_path, runs):
     (block,) = (block for block in blocks(runs) if block.name == "bases")
+    block = replace(block, asked_later=())
     (contrast,) = block.contrasts
     assert len(contrast.among) == 4 and len(block.arms) == 8
     for number, arm in enumerate(block.arms.values()):
@@ -238,9 +242,9 @@ def test_a_block_is_judged_once_when_all_its_seeds_are_there(runs):
     assert {(each.seeds, each.planned, each.verdict) for each in found} == {(4, 5, "open")}
     assert min(each.p for each in found) < 0.05, "which would have been called a difference"
     assert verdict_on([found[0], judged(flagship(FIRST_SEEDS), runs)[0]], 2) == "open"
-    assert {row[-2:] for row in telling.verdicts(flagship(FIRST_SEEDS), early)} == {
-        ("4 of 5", "open")
-    }
+    rows = telling.verdicts(flagship(FIRST_SEEDS), early)
+    assert {row[-2:] for row in rows[:4]} == {("4 of 5", "open")}
+    assert {row[-2:] for row in rows[4:]} == {("4 of 5", "open, asked later")}
     assert telling.claims(early)[0][2:4] == ("4 of 5", "open")
 
 
@@ -327,8 +331,8 @@ def test_every_claim_has_a_row_and_every_row_a_contrast_of_the_plan(runs):
     assert tested == {*CLAIMS, None}
     rows = {row[0]: row for row in telling.claims(runs)}
     assert list(rows) == [claim.text for claim in CLAIMS]
-    assert rows[EARNS.text][2:] == ("5", "undecided", "figure main")
-    assert rows[CLAIMS[-1].text][1:4] == ("–", "–", "not run yet")
+    assert rows[EARNS.text][2:] == ("5 of 10", "open", "figure main")
+    assert rows[UNCONSTRAINED.text][1:4] == ("–", "–", "not run yet")
     assert {claim.figure for claim in CLAIMS} <= FIGURES.keys()
 
 
@@ -336,13 +340,14 @@ def test_a_claim_names_the_figure_that_shows_what_was_compared(runs, tmp_path, m
     command = {row[0]: row[-1] for row in telling.claims(runs)}
     assert command[EARNS.text] == "figure main"
     assert command[FISHER.text] == "study"  # whose E-SAM has a ball of another size
-    assert command[CARRIES.text] == "figure curves-pointgoal1 --pessimism 1e-3"
+    assert command[CARRIES.text] == "study", "as no figure has all four algorithms"
+    assert command[SAUTE_SPARES.text] == "figure main --pessimism 1e-3"
     bases = {block.name: block for block in blocks(runs)}["bases"]
     folder = tmp_path / "runs"
     for number, experiment in enumerate(bases.experiments()):
         write_run(folder / str(number), experiment)
     monkeypatch.setattr(style, "FORMATS", ("svg",))
-    words = [*command[CARRIES.text].split(), "--runs", folder, "--out", tmp_path]
+    words = [*command[SAUTE_SPARES.text].split(), "--runs", folder, "--out", tmp_path]
     cli.dispatch([str(word) for word in words])
     drawn = len([arm for arm in bases.arms.values() if arm.algo != "trpo-lagrangian"])
     assert f"{5 * drawn} complete" in capsys.readouterr().out
@@ -351,7 +356,7 @@ def test_a_claim_names_the_figure_that_shows_what_was_compared(runs, tmp_path, m
     assert verdict[CARRIES.text] == "too few runs yet"
 
 
-def test_a_claim_without_runs_says_how_sure_its_seeds_would_be(runs):
+def test_a_claim_without_runs_says_how_sure_its_seeds_would_be(runs, tmp_path):
     rows = {text: (difference, verdict) for text, difference, _, verdict, _ in telling.claims(runs)}
     by_arm = values(flagship(FIRST_SEEDS), runs, *SKILLS)
     spread = np.sqrt(np.mean(np.var(by_arm, axis=1, ddof=1)))
@@ -359,9 +364,19 @@ def test_a_claim_without_runs_says_how_sure_its_seeds_would_be(runs):
     one = stats.t.ppf(0.975, freedom) * error
     aside = f"set aside, see “{FISHER.instead}”"
     assert rows[FISHER.text] == (f"5 seeds would leave ± {one:.2f}", aside)
-    four = stats.t.ppf(0.975, 4 * freedom) * error / 2
-    assert rows[CARRIES.text] == (f"5 seeds would leave ± {four:.2f}", "not run yet")
     assert telling.claims(runs[:1])[0][1] == "–"  # of one run nobody knows how it scatters
+    assert rows[CARRIES.text] == ("–", "not run yet"), "other algorithms scatter as they will"
+    block = {each.name: each for each in blocks(runs)}["bases"]
+    for number, experiment in enumerate(block.experiments()[:16]):
+        write_run(tmp_path / str(number), experiment, seed=number)
+    some = read_runs(tmp_path).runs
+    assert {run.experiment.seed for run in some} == {0, 1}
+    variances = [np.var(each, ddof=1) for each in values(block, some, *block.arms)]
+    reach = stats.t.ppf(0.975, 4 * freedom) * np.sqrt(np.mean(variances) * 2 / (4 * 5))
+    assert foreseen(block, block.contrasts[0], [*runs, *some]) == pytest.approx(reach)
+    assert telling.claims([*runs, *some])[CLAIMS.index(CARRIES)][1] == (
+        f"5 seeds would leave ± {reach:.2f}"
+    )
 
 
 def test_together_is_more_than_each_of_the_two_parts(runs):
@@ -369,7 +384,7 @@ def test_together_is_more_than_each_of_the_two_parts(runs):
     compared = {(contrast.ours, contrast.theirs): contrast.claim for contrast in parts.contrasts}
     assert compared == {
         ("actor alone", "plain"): ACTOR,
-        ("SAM critics alone", "plain"): None,
+        ("SAM critics alone", "plain"): CRITICS,
         ("SHAPO δ 1e-3", "actor alone"): TOGETHER,
         ("SHAPO δ 1e-3", "SAM critics alone"): TOGETHER,
     }
@@ -397,7 +412,7 @@ def test_the_effort_is_that_of_the_plans_finished_runs(runs, tmp_path):
 def test_only_what_was_begun_is_told(runs):
     assert telling.begun([]) == []
     (block,) = telling.begun(runs)
-    assert (block.name, block.seeds) == ("flagship", FIRST_SEEDS)
+    assert (block.name, block.seeds) == ("flagship", range(10))
 
 
 def test_holm():

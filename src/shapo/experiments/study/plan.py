@@ -8,6 +8,8 @@ from shapo.experiment import Experiment
 from shapo.experiments.statistics import in_pairs
 from shapo.experiments.study.questions import (
     ACTOR,
+    ACTOR_SAFER,
+    ACTOR_SPARES,
     CARRIES,
     COST_P80,
     COST_P95,
@@ -20,10 +22,14 @@ from shapo.experiments.study.questions import (
     FISHER,
     RETURN,
     RETURN_ALL_ALONG,
+    RHO,
+    SAUTE_SPARES,
     SCHEDULED,
     SPARES,
+    SPARES_TOO,
     TAILS,
     TOGETHER,
+    TOGETHER_SPARES,
     TOO_FAR,
     UNCONSTRAINED,
     Block,
@@ -100,7 +106,7 @@ def _ablations(radius: float, runs: Sequence[Run]) -> list[Block]:
             [
                 *_above(small, [PLAIN]),
                 *_above([PLAIN], large, TOO_FAR),
-                *_above(rhos, [PLAIN], CRITICS),
+                *_above(rhos, [PLAIN], RHO),
             ],
         ),
         Block(
@@ -140,26 +146,37 @@ def _above(
 
 def _bases(radius: float) -> Block:
     """One question of four algorithms: each alone has too few seeds for an answer."""
-    contrast = Contrast(_shapo(radius), PLAIN, RETURN, CARRIES, OTHER_ALGOS)
-    return Block("bases", _arms(OTHER_ALGOS, [radius]), FIRST_SEEDS, [contrast])
+    ours, plain = _shapo(radius), PLAIN
+    later = [
+        Contrast(ours, plain, COST_RATE, SPARES_TOO, OTHER_ALGOS),
+        Contrast(ours, plain, COST_RATE, SAUTE_SPARES, ("saute",)),
+        Contrast(ours, plain, COST_P95, TAILS, OTHER_ALGOS),
+    ]
+    contrast = Contrast(ours, plain, RETURN, CARRIES, OTHER_ALGOS)
+    arms = _arms(OTHER_ALGOS, [radius])
+    return Block("bases", arms, FIRST_SEEDS, [contrast], asked_later=later)
 
 
 def _bases_parts(radius: float) -> Block:
     """Whether it is the actor or the critics: asked of the same four together."""
-    actor, critics = "actor alone", "SAM critics alone"
+    ours, actor, critics = _shapo(radius), "actor alone", "SAM critics alone"
     arms = _arms(OTHER_ALGOS, [radius])
     for algo in OTHER_ALGOS:
-        shapo = arms[f"{algo} {_shapo(radius)}"]
-        arms[f"{algo} {actor}"] = shapo.replace(critic_gradient="plain")
+        arms[f"{algo} {actor}"] = arms[f"{algo} {ours}"].replace(critic_gradient="plain")
         arms[f"{algo} {critics}"] = Experiment(algo=algo, critic_gradient="sam")
     asked = [
-        (actor, PLAIN, ACTOR),
-        (critics, PLAIN, None),
-        (_shapo(radius), actor, TOGETHER),
-        (_shapo(radius), critics, TOGETHER),
+        Contrast(actor, PLAIN, RETURN, ACTOR, OTHER_ALGOS),
+        Contrast(critics, PLAIN, RETURN, CRITICS, OTHER_ALGOS),
+        Contrast(ours, actor, RETURN, TOGETHER, OTHER_ALGOS),
+        Contrast(ours, critics, RETURN, TOGETHER, OTHER_ALGOS),
     ]
-    contrasts = [Contrast(a, b, RETURN, claim, OTHER_ALGOS) for a, b, claim in asked]
-    return Block("bases parts", arms, FIRST_SEEDS, contrasts)
+    later = [
+        Contrast(actor, PLAIN, COST_RATE, ACTOR_SPARES, OTHER_ALGOS),
+        Contrast(actor, critics, COST_RATE, ACTOR_SAFER, OTHER_ALGOS),
+        Contrast(ours, actor, COST_RATE, TOGETHER_SPARES, OTHER_ALGOS),
+        Contrast(ours, critics, COST_RATE, TOGETHER_SPARES, OTHER_ALGOS),
+    ]
+    return Block("bases parts", arms, FIRST_SEEDS, asked, asked_later=later)
 
 
 def _falls(algo: str, radius: float) -> Block:

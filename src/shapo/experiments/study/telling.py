@@ -18,7 +18,7 @@ from shapo.experiments.quantities import (
     RETURN_ALL_ALONG,
     Quantity,
 )
-from shapo.experiments.statistics import standard_error
+from shapo.experiments.statistics import in_pairs, standard_error
 from shapo.experiments.study.plan import blocks, chosen_radius
 from shapo.experiments.study.questions import CLAIMS, Block, Claim, Contrast, runs_of
 from shapo.experiments.study.verdicts import Finding, foreseen, judged, verdict_on
@@ -45,39 +45,47 @@ ARMS: Row = ("arm", "seeds", *(quantity.name for quantity, _ in MEASURED))
 
 def begun(runs: Sequence[Run]) -> list[Block]:
     """The blocks that have finished runs of their own."""
-    found: dict[str, Block] = {}
-    seen = set()
-    for block in blocks(runs):
+    found, seen = [], set()
+    for block in planned(runs):
         own = {run.folder for arm in block.arms for run in within(block, arm, runs)}
         if own - seen:
-            found[block.name] = block
+            found.append(block)
         seen |= own
-    return list(found.values())
+    return found
+
+
+def planned(runs: Sequence[Run]) -> list[Block]:
+    """Every block once: of the flagship, which is run in two parts, the one with all its seeds."""
+    return list({block.name: block for block in blocks(runs)}.values())
 
 
 def claims(runs: Sequence[Run]) -> list[Row]:
     """A row per claim of the paper: what its contrasts found, in the order of the claims."""
     findings = [found for block in begun(runs) for found in judged(block, runs)]
-    # Of the flagship, which is planned twice, the one with all its seeds.
-    planned = list({block.name: block for block in blocks(runs)}.values())
-    radius, rows = chosen_radius(runs), []
+    plan, radius, rows = planned(runs), chosen_radius(runs), []
     for claim in CLAIMS:
         own = [found for found in findings if found.contrast.claim is claim]
         rows.append((
-            claim.text, "; ".join(_differences(own)) or _foreseen(claim, planned, runs),
-            ", ".join(dict.fromkeys(map(_seeds, own))) or "–", _verdict(claim, own, planned, runs),
-            _shown_by(claim, planned, radius),
+            claim.text, "; ".join(_differences(own)) or _foreseen(claim, plan, runs),
+            ", ".join(dict.fromkeys(map(_seeds, own))) or "–", _verdict(claim, own, plan, runs),
+            _shown_by(claim, plan, radius),
         ))  # fmt: skip
     return rows
 
 
 def _verdict(
-    claim: Claim, findings: Sequence[Finding], planned: Sequence[Block], runs: Sequence[Run]
+    claim: Claim, findings: Sequence[Finding], plan: Sequence[Block], runs: Sequence[Run]
 ) -> str:
-    asked = len(_tests_of(claim, planned))
-    verdict = verdict_on(findings, asked) or _waiting(claim, planned, runs)
-    few = verdict == "open" and len(findings) < asked
-    return f"open: {len(findings)} of {asked} comparisons" if few else verdict
+    tests = _tests_of(claim, plan)
+    verdict = verdict_on(findings, len(tests)) or _waiting(claim, plan, runs)
+    if verdict == "open" and len(findings) < len(tests):
+        verdict = f"open: {len(findings)} of {len(tests)} comparisons"
+    return _told(verdict, all(contrast in block.asked_later for block, contrast in tests))
+
+
+def _told(verdict: str, later: bool) -> str:
+    """What was thought of when some runs had been seen says so."""
+    return f"{verdict}, asked later" if later else verdict
 
 
 def _differences(findings: Sequence[Finding]) -> list[str]:
@@ -90,52 +98,55 @@ def _differences(findings: Sequence[Finding]) -> list[str]:
     ]
 
 
-def _tests_of(claim: Claim, planned: Sequence[Block]) -> list[tuple[Block, Contrast]]:
+def _tests_of(claim: Claim, plan: Sequence[Block]) -> list[tuple[Block, Contrast]]:
     """The contrasts that test a claim, each with its block."""
     return [
         (block, contrast)
-        for block in planned
+        for block in plan
         for family in block.families
         for contrast in family
         if contrast.claim is claim
     ]
 
 
-def _waiting(claim: Claim, planned: Sequence[Block], runs: Sequence[Run]) -> str:
+def _waiting(claim: Claim, plan: Sequence[Block], runs: Sequence[Run]) -> str:
     """Why there is no verdict."""
     if claim.instead:
         return f"set aside, see “{claim.instead}”"
     there = any(
         within(block, ours, runs) and within(block, theirs, runs)
-        for block, contrast in _tests_of(claim, planned)
+        for block, contrast in _tests_of(claim, plan)
         for ours, theirs in contrast.arms
     )
     return "too few runs yet" if there else "not run yet"
 
 
-def _shown_by(claim: Claim, planned: Sequence[Block], radius: float | None) -> str:
-    """The command: the paper's figure, with a radius at which it has arms that are compared; else the study itself."""
+def _shown_by(claim: Claim, plan: Sequence[Block], radius: float | None) -> str:
+    """The command: the paper's figure, if it has all tasks and algorithms that are compared, and at some radius two
+    arms that are; else the study itself."""
     arms, command = FIGURES[claim.figure].arms(), f"figure {claim.figure}"
     ways = {command: arms}
     if radius is not None:
         ways[f"{command} --pessimism {radius_text(radius)}"] = at_radius(arms, radius)
-    compared = [
-        {block.arms[name].essence("seed") for name in pair}
-        for block, contrast in _tests_of(claim, planned)
+    pairs = [
+        [block.arms[name] for name in pair]
+        for block, contrast in _tests_of(claim, plan)
         for pair in contrast.arms
     ]
+    compared = {(each.env, each.algo) for pair in pairs for each in pair}
     for way, shown in ways.items():
         known = {arm.experiment.essence("seed") for arm in shown}
-        if any(pair <= known for pair in compared):
+        has_all = compared <= {(each.env, each.algo) for each in known}
+        if has_all and any({each.essence("seed") for each in pair} <= known for pair in pairs):
             return way
     return "study"
 
 
-def _foreseen(claim: Claim, planned: Sequence[Block], runs: Sequence[Run]) -> str:
+def _foreseen(claim: Claim, plan: Sequence[Block], runs: Sequence[Run]) -> str:
     """What can be said of a claim before its runs: how far its interval will reach."""
     found = [
         (foreseen(block, contrast, runs), contrast.criterion.form, len(block.seeds))
-        for block, contrast in _tests_of(claim, planned)
+        for block, contrast in _tests_of(claim, plan)
     ]
     reach, form, seeds = max(found, default=(math.nan, "", 0))
     return "–" if math.isnan(reach) else f"{seeds} seeds would leave ± {reach:{form}}"
@@ -155,9 +166,10 @@ def effort(runs: Sequence[Run]) -> str:
 
 
 def title(block: Block, runs: Sequence[Run]) -> str:
-    """How much of a block is there."""
+    """How much of a block is there, and how it is compared if not as most are."""
     there = sum(len(within(block, arm, runs)) for arm in block.arms)
-    return f"{block.name}: {there} of {len(block.arms) * len(block.seeds)} runs"
+    how = ", in pairs of one seed" if block.comparison is in_pairs else ""
+    return f"{block.name}: {there} of {len(block.arms) * len(block.seeds)} runs{how}"
 
 
 def arms(block: Block, runs: Sequence[Run]) -> list[Row]:
@@ -175,12 +187,13 @@ def verdicts(block: Block, runs: Sequence[Run]) -> list[Row]:
     """A row per comparison for which there are seeds enough."""
     rows = []
     for found in judged(block, runs):
+        later = found.contrast in block.asked_later
         contrast, form = found.contrast, found.contrast.criterion.form
         rows.append((
             contrast.title, contrast.theirs, contrast.criterion.quantity.name,
             ", ".join(f"{mean:{form}}" for mean in found.means),
             _difference(found), "< 0.001" if found.p < 5e-4 else f"{found.p:.3f}",
-            _seeds(found), found.verdict,
+            _seeds(found), _told(found.verdict, later),
         ))  # fmt: skip
     return rows
 

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.experiment import Experiment
 from shapo.experiments.statistics import (
     Interval,
     apart,
@@ -78,15 +79,20 @@ def _judged(family: Sequence[Contrast], block: Block, runs: Sequence[Run]) -> li
 
 
 def foreseen(block: Block, contrast: Contrast, runs: Sequence[Run]) -> float:
-    """How far an interval will reach once all seeds are there, if they scatter like those of the same task so far.
+    """How far an interval will reach once all seeds are there, if they scatter like those so far.
 
-    NaN if none has two seeds yet, or if it will be of pairs, of which single runs say nothing.
+    Those of the same task and algorithms. NaN if none has two seeds yet, or if it will be of pairs, of which single
+    runs say nothing.
     """
     if block.comparison is not apart:
         return float("nan")
-    ours, _ = contrast.arms[0]
-    spread = _spread(contrast, [run for run in runs if run.experiment.env == block.arms[ours].env])
+    alike = {_kind(block.arms[ours]) for ours, _ in contrast.arms}
+    spread = _spread(contrast, [run for run in runs if _kind(run.experiment) in alike])
     return foreseen_reach(spread, len(block.seeds), len(contrast.arms))
+
+
+def _kind(experiment: Experiment) -> tuple[str, str]:
+    return experiment.env, experiment.algo
 
 
 def _spread(contrast: Contrast, runs: Sequence[Run]) -> float:
