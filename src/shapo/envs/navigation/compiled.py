@@ -5,25 +5,36 @@ shortens a first compilation by a third, and only entries are kept on disk.
 """
 
 import contextlib
+import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 from numba import njit
 
+DIGEST = hashlib.blake2b(
+    b"".join(source.read_bytes() for source in sorted(Path(__file__).parent.glob("*.py"))),
+    digest_size=8,
+).hexdigest()
+"""Of everything that may be compiled into an entry."""
 
-def _forget_outdated() -> None:
-    """Drop what was compiled before the last edit: Numba looks at an entry's own file only, not at what it calls."""
-    here = Path(__file__).parent
-    edited = max(source.stat().st_mtime for source in here.glob("*.py"))
-    for compiled in (here / "__pycache__").glob("*.nbi"):
-        # Another process may have been faster, or the package be read-only.
-        with contextlib.suppress(OSError):
-            if compiled.stat().st_mtime < edited:
-                compiled.unlink()
-
-
-_forget_outdated()
-entry = njit(cache=True, nogil=True, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]
 inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]
+
+
+def entry(function: Callable) -> Callable:
+    """Compile a function that Python calls, or find it on disk as it was compiled from these very sources.
+
+    Numba looks at the time of the entry's own file only, not at what it calls, and keeps what it compiled wherever it
+    may write. So the name under which it does carries a digest, and whatever else has this name is outdated.
+    """
+    beginning = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}"
+    function.__qualname__ += f"_{DIGEST}"
+    compiled = njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)  # pyright: ignore[reportCallIssue]
+    for kept in Path(compiled.stats.cache_path).glob(f"{beginning}[-_]*"):
+        # Another process may be faster, or the folder be read-only.
+        with contextlib.suppress(OSError):
+            if DIGEST not in kept.name:
+                kept.unlink()
+    return compiled
 
 
 @inner
