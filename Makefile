@@ -5,8 +5,9 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DOCS   := $(VENV)/.docs
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-# What the tests want beyond Python: a browser for the report, OpenGL without a screen for pictures.
-DEBIAN := chromium chromium-driver libegl1 libegl-mesa0
+# What the tests want beyond Python: a browser for the report, OpenGL without a screen for pictures. Debian's packages;
+# behind a colon a program that may have come in another way.
+DEBIAN := chromium:chromium chromium-driver:chromedriver libegl1 libegl-mesa0
 
 .PHONY: demo test quick-tests test-slow lint docs bench clean system
 
@@ -52,13 +53,17 @@ bench: $(READY)  ## what SHAPO costs in an update, and the speed of a whole trai
 # Debian's packages are installed if we may; else the one line to type is printed, and the tests that need them say so.
 system:
 	@command -v dpkg-query > /dev/null || exit 0; \
-	missing=; for package in $(DEBIAN); do \
-	  dpkg-query --show --showformat='$${Status}' $$package 2> /dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
+	missing=; for wanted in $(DEBIAN); do \
+	  package=$${wanted%%:*}; program=$${wanted#$$package}; \
+	  { test -n "$$program" && command -v $${program#:} > /dev/null; } \
+	    || dpkg-query --show --showformat='$${Status}' $$package 2> /dev/null | grep -q 'ok installed' \
+	    || missing="$$missing $$package"; \
 	done; \
 	test -z "$$missing" && exit 0; \
 	if test "$$(id -u)" = 0; then as=; elif sudo -n true 2> /dev/null; then as=sudo; \
 	else echo "the tests want more of Debian; type: sudo apt-get install$$missing"; exit 0; fi; \
-	$$as apt-get update --quiet=2 && $$as apt-get install --yes --quiet=2 --no-install-recommends $$missing
+	{ $$as apt-get update --quiet=2 && $$as apt-get install --yes --quiet=2 --no-install-recommends $$missing; } \
+	  || echo "apt-get cannot install all of$$missing; the tests that want them will say so"
 
 clean:  ## back to a fresh clone, runs kept
 	rm -rf $(VENV) build dist site .pytest_cache
