@@ -1,6 +1,7 @@
 """Measuring a trained policy: whole episodes from seeds that training never saw."""
 
 import contextlib
+import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -80,7 +81,9 @@ def blueprint_of(
     A folder may come from anywhere: what it calls `module:factory` is used only if the user gives the same name.
     """
     named = {"env": env if isinstance(env, str) else None, "cost": cost}
-    experiment = run.experiment.replace(**{key: name for key, name in named.items() if name})
+    experiment = dataclasses.replace(
+        run.experiment, **{key: name for key, name in named.items() if name}
+    )
     if env is None and is_custom(experiment.env):
         raise BadInput(
             f"{run.folder} was trained on a Python object, {experiment.env.removeprefix(CUSTOM)}: name an environment "

@@ -69,6 +69,16 @@ def test_the_user_has_the_last_word():
     assert found.replace(env="SafetyPointGoal1-v0", algo="cpo").steps == 7
 
 
+def test_what_is_as_published_is_so_for_another_task_algorithm_and_rule_too():
+    base = Experiment(seed=3, critic_epochs=5)
+    for change in ({"env": "Ant-v4"}, {"algo": "ppo"}, {"gradient": "shapo"}):
+        assert base.replace(**change) == Experiment(seed=3, critic_epochs=5, **change)
+    back = base.replace(env="Walker2d-v4", gradient="shapo").replace(gradient="plain", env=base.env)
+    assert back == base
+    assert base.replace(gradient="shapo", critic_gradient="plain").critic_gradient == "plain"
+    assert dataclasses.replace(base, env="Ant-v4").steps == base.steps, "who wants all as it is"
+
+
 @pytest.mark.parametrize("alias", ["PointGoal1-v0", "Safexp-PointGoal1-v0", "shapo/SafetyPointGoal1-v0"])  # fmt: skip
 def test_an_environment_by_any_of_its_names_is_one_experiment(alias):
     assert Experiment(alias) == Experiment("SafetyPointGoal1-v0")

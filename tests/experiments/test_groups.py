@@ -102,7 +102,7 @@ def test_like_is_compared_with_like(tmp_path):
 ARMS = {
     "plain": SHORT,
     "critics": SHORT.replace(critic_gradient="sam"),
-    "actor": SHORT.replace(gradient="shapo"),
+    "actor": SHORT.replace(gradient="shapo", critic_gradient="plain"),
     "both": SHAPO,
 }
 SKILL = {"plain": 1.0, "critics": 2.0, "actor": 3.0, "both": 4.0}

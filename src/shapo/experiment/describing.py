@@ -26,9 +26,10 @@ def really(experiment: Experiment, env: object, algorithm: object) -> Experiment
     if not isinstance(experiment, Experiment):
         raise BadInput(f"train wants an Experiment, such as Experiment({experiment!r})")
     if env is not None:
-        experiment = experiment.replace(env=name_of(env))
+        experiment = dataclasses.replace(experiment, env=name_of(env))
     if algorithm is not None:
-        experiment = experiment.replace(algo=name_of(algorithm), gradient=IN_ALGO)
+        own = {"algo": name_of(algorithm), "gradient": IN_ALGO}
+        experiment = dataclasses.replace(experiment, **own)
     for passed, name, argument in (
         (env, experiment.env, "env"),
         (algorithm, experiment.algo, "algorithm"),

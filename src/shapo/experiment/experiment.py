@@ -242,9 +242,17 @@ class Experiment:
         Workers never count, nor does what does nothing here or is `set_aside`: all that is put at its default.
         """
         defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        counted = self.replace(**{name: defaults[name] for name in ("workers", *set_aside)})
-        return counted.replace(**{name: defaults[name] for name in counted.idle()})
+        asked = {name: defaults[name] for name in ("workers", *set_aside)}
+        counted = dataclasses.replace(self, **asked)
+        return dataclasses.replace(counted, **{name: defaults[name] for name in counted.idle()})
 
     def replace(self, **changes: Any) -> "Experiment":
-        """A copy with some choices made differently, and all others as they are."""
+        """A copy with some choices made differently. What is as published is so for what is trained then, too.
+
+        `dataclasses.replace` leaves every number as it is, whatever is trained with it.
+        """
+        if changes.keys() & {*DECISIVE}:
+            usual = published(self.env, self.algo, self.gradient)
+            as_usual = {n: PUBLISHED for n, value in usual.items() if getattr(self, n) == value}
+            changes = as_usual | changes
         return dataclasses.replace(self, **changes)

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
 
     recorded = find_run(options.run)
     named = {name: value for name, value in vars(options).items() if name in NAMED}
-    experiment = recorded.experiment.replace(**named)
+    experiment = dataclasses.replace(recorded.experiment, **named)
     require_named(experiment.names())
     recorded.require_same(experiment)
     with screen(experiment) as watch:

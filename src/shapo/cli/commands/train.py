@@ -1,6 +1,7 @@
 """`shapo train`: one run."""
 
 import argparse
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
     if resume:
         folder = vars(options)[named[0]]
         begun = Run.open(folder)
-        experiment = begun.experiment.replace(**choices)
+        experiment = dataclasses.replace(begun.experiment, **choices)
         require_named(experiment.names())
         begun.require_same(experiment)
         if "restart" in options:

@@ -1,5 +1,6 @@
 """Which run goes where, and how far it has come: a sweep repeated does only what is left to do."""
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -78,7 +79,7 @@ def require_known(experiments: Sequence[Experiment]) -> None:
 
 def _going_on(run: Run, wanted: Experiment) -> Job:
     """A run goes on as it was begun, under the names that the user has given: those in a folder are not believed."""
-    return Job(run.experiment.replace(**wanted.names()), run.folder, _iterations(run))
+    return Job(dataclasses.replace(run.experiment, **wanted.names()), run.folder, _iterations(run))
 
 
 def _runs_in(out: Path) -> tuple[dict[Experiment, Run], list[str]]:
