@@ -7,8 +7,9 @@ import pytest
 from problems import flat, policy, progress, samples
 
 from shapo.rules import networks, trees
-from shapo.rules.geometry import Behaviour, Guess, Metric, backtrack, euclidean, fisher, steepest
+from shapo.rules.geometry import Behaviour, Metric, backtrack, euclidean, fisher, steepest
 from shapo.rules.gradients import Plain, Sam, Shapo
+from shapo.rules.solving import Guess
 from shapo.rules.steps import thinned
 from shapo.rules.surrogates import policy_behaviour, surrogate
 

@@ -16,27 +16,11 @@ import jax.numpy as jnp
 from jax import Array
 
 from shapo.rules import trees
+from shapo.rules.solving import Guess, Solution, conjugate_gradients
 from shapo.rules.trees import Tree
 
 SKETCH_TOLERANCE = 0.05
 """Relative residual of the sketch's own solves: the sketch differs from the whole by more than that."""
-
-
-class Guess(NamedTuple):
-    """A solution of a similar system, to start from."""
-
-    x: Tree
-    image: Tree
-    """Mx, which whoever found x knows already."""
-
-
-class Solution(NamedTuple):
-    """An approximate x = M⁻¹g, and how good it is."""
-
-    x: Tree
-    residual: Tree
-    """g − Mx"""
-    iterations: Array
 
 
 class Metric(NamedTuple):
@@ -82,10 +66,10 @@ def fisher(
     `sketch` is the same behaviour on a few of the batch's rows. Solving with its matrix first, which is cheap, leaves
     the batch's own matrix little to correct: two products with it do what fifteen did.
     """
-    apply = gauss_newton(behaviour, params, damping)
-    precondition = identity
+    apply = gauss_newton(linearised(behaviour, params), damping)
+    precondition = trees.identity
     if sketch is not None:
-        rough = gauss_newton(sketch, params, damping)
+        rough = gauss_newton(linearised(sketch, params), damping)
         precondition = lambda g: (
             conjugate_gradients(rough, g, iterations=iterations, tolerance=SKETCH_TOLERANCE).x
         )
@@ -98,73 +82,35 @@ def fisher(
     return Metric(apply, solve)
 
 
-def gauss_newton(behaviour: Behaviour, params: Tree, damping: float) -> Callable[[Tree], Tree]:
-    """v ↦ Jᵀ H J v + damping·v. The forward pass is linearised once and shared by every product."""
+class Linearised(NamedTuple):
+    """What changes of the parameters do: the forward pass is linearised once and shared by every product."""
+
+    here: Any
+    """The outputs at the parameters."""
+    push: Callable[[Tree], Any]
+    """v ↦ Jv, J the Jacobian of the outputs."""
+    curve: Callable[[Any], Any]
+    """u ↦ Hu, H the divergence's Hessian in output space."""
+    pull: Callable[[Any], tuple[Tree]]
+    """u ↦ (Jᵀu,)"""
+
+
+def linearised(behaviour: Behaviour, params: Tree) -> Linearised:
+    """The behaviour near `params`."""
     here, push = jax.linearize(behaviour.outputs, params)
-    pull = jax.linear_transpose(push, params)
     slope = jax.grad(lambda outputs: behaviour.divergence(here, outputs))
     _, curve = jax.linearize(slope, here)
+    return Linearised(here, push, curve, jax.linear_transpose(push, params))
+
+
+def gauss_newton(near: Linearised, damping: float) -> Callable[[Tree], Tree]:
+    """v ↦ Jᵀ H J v + damping·v"""
 
     def apply(v: Tree) -> Tree:
-        (product,) = pull(curve(push(v)))
+        (product,) = near.pull(near.curve(near.push(v)))
         return trees.add(product, v, damping)
 
     return apply
-
-
-def identity(v: Tree) -> Tree:
-    """v"""
-    return v
-
-
-def conjugate_gradients(
-    apply: Callable[[Tree], Tree],
-    g: Tree,
-    precondition: Callable[[Tree], Tree] = identity,
-    *,
-    guess: Guess | None = None,
-    iterations: int,
-    tolerance: float | Array,
-) -> Solution:
-    """Solve Mx = g until ‖g − Mx‖ ≤ tolerance·‖g‖, or for so many iterations.
-
-    `precondition` is roughly M⁻¹ and may be a solver itself: the directions are made conjugate by Polak and Ribière's
-    formula, which forgives that it is not quite linear. `jax.scipy.sparse.linalg.cg` does not, and keeps the residual,
-    which the step length needs, to itself.
-    """
-    if guess is None:
-        x, residual = trees.zeros(g), g
-    else:
-        # The multiple of the guess that comes closest; its image spares a product with M.
-        squared = trees.dot(guess.x, guess.image)
-        factor = trees.dot(guess.x, g) / jnp.where(squared > 0, squared, 1.0)
-        x, residual = trees.scale(factor, guess.x), trees.add(g, guess.image, -factor)
-    enough = (tolerance * trees.norm(g)) ** 2
-
-    def unfinished(carry) -> Array:
-        _, residual, _, _, _, k = carry
-        return (trees.dot(residual, residual) > enough) & (k < iterations)
-
-    def improve(carry):
-        x, residual, before, direction, energy, k = carry
-        towards = precondition(residual)
-        conjugate = trees.dot(towards, trees.add(residual, before, -1.0)) / energy
-        direction = trees.add(towards, direction, conjugate)
-        curved = apply(direction)
-        along = trees.dot(residual, direction) / trees.dot(direction, curved)
-        return (
-            trees.add(x, direction, along),
-            trees.add(residual, curved, -along),
-            residual,
-            direction,
-            trees.dot(towards, residual),
-            k + 1,
-        )
-
-    zero, one = trees.zeros(g), jnp.ones_like(enough)
-    first = (x, residual, zero, zero, one, jnp.zeros((), jnp.int32))
-    x, residual, *_, k = jax.lax.while_loop(unfinished, improve, first)
-    return Solution(x, residual, k)
 
 
 class Direction(NamedTuple):

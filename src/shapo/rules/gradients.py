@@ -13,8 +13,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from shapo.rules import trees
-from shapo.rules.geometry import Behaviour, Guess, Metric, backtrack, euclidean, steepest
+from shapo.rules.geometry import Behaviour, Metric, backtrack, euclidean, steepest
 from shapo.rules.schedules import Schedule, check_number, implied_alpha, now
+from shapo.rules.solving import Guess
 from shapo.rules.trees import Tree
 from shapo.types import Progress
 

@@ -17,7 +17,8 @@ from jax import Array
 from jax.scipy.linalg import cho_solve
 
 from shapo.rules import trees
-from shapo.rules.geometry import Behaviour, Guess, Metric, Solution, gauss_newton
+from shapo.rules.geometry import Behaviour, Metric, gauss_newton, linearised
+from shapo.rules.solving import Guess, Solution
 from shapo.rules.trees import Tree
 
 MOST_OUTPUTS = 192
@@ -31,11 +32,8 @@ def exact_fisher(behaviour: Behaviour, gram: Any, params: Tree, damping: float) 
     `gram` holds, for each array of the outputs, the inner products of its elements' gradients, [n, n], in the order of
     the array's transpose. Gradients of different arrays must be orthogonal, and the divergence's Hessian H diagonal.
     """
-    here, push = jax.linearize(behaviour.outputs, params)
-    pull = jax.linear_transpose(push, params)
-    slope = jax.grad(lambda outputs: behaviour.divergence(here, outputs))
-    _, curve = jax.linearize(slope, here)
-    roots = jax.tree.map(jnp.sqrt, curve(jax.tree.map(jnp.ones_like, here)))
+    near = linearised(behaviour, params)
+    roots = jax.tree.map(jnp.sqrt, near.curve(jax.tree.map(jnp.ones_like, near.here)))
 
     def factor(products: Array, root: Array) -> Array:
         root = root.T.ravel()
@@ -49,8 +47,8 @@ def exact_fisher(behaviour: Behaviour, gram: Any, params: Tree, damping: float) 
     factors = jax.tree.map(factor, gram, roots)
 
     def solve(g: Tree, guess: Guess | None = None, tolerance: float | None = None) -> Solution:
-        (beyond,) = pull(jax.tree.map(within, factors, roots, push(g)))
+        (beyond,) = near.pull(jax.tree.map(within, factors, roots, near.push(g)))
         x = trees.scale(1 / damping, trees.add(g, beyond, -1.0))
         return Solution(x, trees.zeros(g), jnp.zeros((), jnp.int32))
 
-    return Metric(gauss_newton(behaviour, params, damping), solve)
+    return Metric(gauss_newton(near, damping), solve)

@@ -13,13 +13,13 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from shapo.rules.geometry import Metric, backtrack, fisher, identity, steepest
+from shapo.rules.geometry import Metric, backtrack, fisher, steepest
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.gram import MOST_OUTPUTS, exact_fisher
 from shapo.rules.networks import Policy
 from shapo.rules.schedules import Schedule, check_number, now
 from shapo.rules.surrogates import Samples, policy_behaviour, policy_gram, surrogate
-from shapo.rules.trees import Tree, scale
+from shapo.rules.trees import Tree, identity, scale
 from shapo.types import Progress
 
 SKETCH_STATES = 200

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 from jax import Array
 
 from shapo.rules import networks
-from shapo.rules.geometry import Behaviour, identity
+from shapo.rules.geometry import Behaviour
 from shapo.rules.gradients import Loss
 from shapo.rules.networks import Policy
+from shapo.rules.trees import identity
 
 
 class Samples(NamedTuple):

@@ -9,10 +9,26 @@ from jax import Array
 from optax.tree import scale, where
 from optax.tree import zeros_like as zeros
 
-__all__ = ["Tree", "add", "cosine", "dot", "is_finite", "norm", "scale", "where", "zeros"]
+__all__ = [
+    "Tree",
+    "add",
+    "cosine",
+    "dot",
+    "identity",
+    "is_finite",
+    "norm",
+    "scale",
+    "where",
+    "zeros",
+]
 
 Tree = Any
 """A pytree of arrays: parameters, or a direction among them."""
+
+
+def identity(a: Tree) -> Tree:
+    """a"""
+    return a
 
 
 def dot(a: Tree, b: Tree) -> Array:
