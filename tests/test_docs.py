@@ -19,7 +19,8 @@ import pytest
 from shapo import envs, training
 from shapo.cli import main as cli
 from shapo.cli.parsing import Parser, experiment_choices
-from shapo.experiment import Algo, Experiment
+from shapo.experiment import Experiment
+from shapo.experiment.algos import ALGOS
 from shapo.experiments.figures import FIGURES
 
 ROOT = Path(__file__).parents[1]
@@ -271,10 +272,14 @@ def test_defaults_are_the_published_ones(page):
         assert written == (default if isinstance(default, tuple) else (default,)), option
 
 
-def test_every_algorithm_has_a_page():
+def test_every_algorithm_has_a_page_and_is_made_of_what_its_row_says():
     listing = (ROOT / "docs/algorithms/index.md").read_text()
-    for algo in Algo.__args__:
-        assert f"`{algo}`" in listing or algo == "cpo-as-released"
+    for algo, row in ALGOS.items():
+        (line,) = re.findall(rf"^\| .*`{algo}`.*", listing, re.MULTILINE)
+        _, name, *parts, _, _ = line.split("|")
+        assert LINK.search(name), algo
+        said = " · ".join(part.strip().replace("`", "") for part in parts if part.strip())
+        assert said == row.made_of or (algo.startswith("cpo") and said.startswith(row.made_of))
 
 
 def test_every_environment_is_shown():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +17,10 @@ from toy_env import Toy
 
 from shapo.cli import main as cli
 from shapo.cli.commands import algos, module_of
-from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices
+from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, field_docs
 from shapo.envs import IDS
 from shapo.experiment import Algo, Experiment
+from shapo.experiment.algos import EPOCHS
 from shapo.experiment.experiment import SECTIONS
 from shapo.runs.folder import Run
 from shapo.training import train
@@ -207,8 +209,14 @@ def test_every_choice_of_an_experiment_is_an_option():
     assert experiment_choices(twice) == {"cost_limit": (1.0, 2.0)}, "one per cost signal"
 
 
-def test_every_algorithm_is_explained():
-    assert set(algos.ALGORITHMS) == set(Algo.__args__)
+def test_help_names_the_algorithms_with_which_a_choice_does_something():
+    idle = {algo: Experiment(algo=algo).idle() for algo in Algo.__args__}
+    for name, text in field_docs(Experiment).items():
+        words = re.findall(r"[\w-]+", " ".join(re.findall(r"\(.*?\)", text)))
+        if named := set(words) & set(Algo.__args__):
+            busy = {algo for algo in idle if name not in idle[algo]}
+            but = "PPO family but" in text
+            assert named == (set(EPOCHS) - busy if but else busy - {"ppo-saute"}), name
 
 
 def test_lists_come_as_json(capsys):
@@ -216,7 +224,8 @@ def test_lists_come_as_json(capsys):
     assert [row["id"] for row in rows] == list(IDS)
     assert rows[1]["observations"] == 60 and rows[1]["cost"] == "1 at hazards"
     lists = json.loads(shapo(capsys, "algos", "--json")[1])
-    assert lists == {"algo": algos.ALGORITHMS, "gradient": algos.GRADIENTS}
+    assert lists["gradient"] == algos.GRADIENTS and lists["algo"].keys() == set(Algo.__args__)
+    assert lists["algo"]["rcpo"] == "the natural policy gradient with a Lagrange multiplier"
 
 
 @pytest.fixture(scope="module")

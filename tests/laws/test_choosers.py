@@ -23,7 +23,7 @@ from test_reductions import (
     update_with,
 )
 
-from shapo.experiment import GradientRule, names
+from shapo.experiment import GradientRule, algos
 from shapo.learning import recipes
 from shapo.rules.gram import MOST_OUTPUTS, exact_fisher
 from shapo.rules.surrogates import policy_behaviour, policy_gram
@@ -36,7 +36,7 @@ NET = oracle.Chooser(OBS, 6, CHOICES)
 SHAPO = oracle.Rule(NET, radius=RADIUS, damping=DAMPING)
 QUICK = [
     name
-    for name in names.EPOCHS
+    for name in algos.EPOCHS
     if BECOMES.get(name, [name])[0] == "ppo" and name not in ("p3o", "cup")
 ]
 """Algorithms that share a compiled step with PPO; each other one is a program to compile, which takes its time."""
@@ -119,7 +119,7 @@ def test_every_algorithm_moves_with_every_rule(name, rule):
     moved, _, metrics = run(name, rule)
     assert jnp.isfinite(flat(moved)).all()
     differ(moved, chooser(), 1e-4)
-    if name in names.TRUST_REGION:
+    if name in algos.TRUST_REGION:
         assert 0 < metrics["policy/kl"] <= (1.1 if name in UNSEARCHED else 1.0) * REGION
     if rule == "shapo":
         assert 0 < metrics["gradient/kl"] <= RADIUS

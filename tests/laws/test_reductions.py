@@ -15,7 +15,7 @@ import pytest
 from problems import ACT, KEY, flat, policy, progress, samples
 from programs import compiled
 
-from shapo.experiment import Algo, Experiment, GradientRule, names
+from shapo.experiment import Algo, Experiment, GradientRule, algos
 from shapo.learning import recipes
 from shapo.rules.constrained import BOUND, RECOVERY
 from shapo.rules.multipliers import Pid
@@ -126,7 +126,7 @@ def test_every_algorithm_moves_with_every_rule(name, rule):
     moved, _, metrics = run(name, rule)
     assert jnp.isfinite(flat(moved)).all()
     differ(moved, policy(), 1e-4)
-    if name in names.TRUST_REGION:
+    if name in algos.TRUST_REGION:
         beyond = 1.1 if name in UNSEARCHED else 1.0
         assert 0 < metrics["policy/kl"] <= beyond * REGION
     if rule == "shapo":
@@ -263,7 +263,7 @@ def test_of_several_costs_only_those_with_weight_matter():
 
 
 @pytest.mark.xdist_group("shapo")
-@pytest.mark.parametrize("name", slow_if_own(names.TRUST_REGION))
+@pytest.mark.parametrize("name", slow_if_own(algos.TRUST_REGION))
 def test_a_hopeless_update_leaves_the_policy_as_it_was(name):
     """NaN slips past no line search: the step is refused, and the metrics say so.
 

@@ -16,7 +16,7 @@ from problems import ACT, KEY, OBS, data, orders, progress
 from shipped import COST, EXPERIMENT, HIDDEN, ROWS
 
 from shapo.algorithms.cpo_as_released import released_mixture
-from shapo.experiment import names
+from shapo.experiment import algos
 from shapo.rules.constrained import Products, honest_mixture
 from shapo.rules.doubt import Kept
 from shapo.rules.losses import Penalised
@@ -89,7 +89,7 @@ def climbed(name, update):
     if name in ("crpo", "cpo-as-released"):  # at this excess
         return update.cost
     multiplier = update.metrics.get("policy/multiplier", 0.0)
-    assert (multiplier > 0) == (name in (*names.ASCENT, *names.PID, *names.BOUNDED, "ipo"))
+    assert (multiplier > 0) == (name in (*algos.ASCENT, *algos.PID, *algos.BOUNDED, "ipo"))
     if name == "cup":  # whose multiplier is its correction's
         return update.reward
     mixed = update.reward.advantage + multiplier * update.cost.advantage
@@ -146,7 +146,7 @@ def close(move, expected, angle):
     np.testing.assert_allclose(np.linalg.norm(move), np.linalg.norm(expected), rtol=0.01)
 
 
-@every_case(names.TRUST_REGION)
+@every_case(algos.TRUST_REGION)
 def test_a_step_in_a_trust_region(updates, name, rule):
     update = Update(updates, name, rule)
     metrics = update.metrics
@@ -173,7 +173,7 @@ def losses(name, update):
     return oracle.clipped(NET, EXPERIMENT.ppo_clip)
 
 
-@every_case(names.EPOCHS)
+@every_case(algos.EPOCHS)
 def test_epochs_of_minibatches(updates, name, rule):
     update = Update(updates, name, rule)
     rows, start = climbed(name, update), update.start

@@ -6,10 +6,10 @@ import pytest
 from own_rules import LookAhead
 
 from shapo.algorithms import trpo
-from shapo.cli.commands.algos import COMPOSITIONS
 from shapo.envs.saute import Budget
 from shapo.envs.simmer import SimmeringBudget
-from shapo.experiment import Algo, Experiment, GradientRule, names
+from shapo.experiment import Algo, Experiment, GradientRule
+from shapo.experiment.algos import ALGOS, EPOCHS, SAUTE
 from shapo.experiment.choices import Kind, kinds
 from shapo.experiment.extensions import IN_ALGO, Recorded
 from shapo.learning import recipes
@@ -36,9 +36,7 @@ def test_a_choice_changes_what_is_built_exactly_where_it_is_not_idle():
         base = Experiment(algo=algo, gradient=gradient, critic_gradient=critics, schedule=schedule)
         for name, kind in kinds(Experiment).items():
             # PPO has a Fisher matrix at hand whatever the rule is, and the window is the ledger's.
-            unseen = name == "episode_window" or (
-                name == "damping_per_dim" and algo in names.EPOCHS
-            )
+            unseen = name == "episode_window" or (name == "damping_per_dim" and algo in EPOCHS)
             if kind.conditions and not unseen:
                 other = base.replace(**{name: another(getattr(base, name), kind)})
                 assert (built(base) != built(other)) == (name not in base.idle()), (name, base)
@@ -54,7 +52,7 @@ def test_a_value_rule_has_its_own_choices(rule):
 
 def test_only_saute_and_simmer_want_an_environment_of_its_own_and_a_budget_for_each_cost():
     for algo in Algo.__args__:
-        limits = (3.0, 4.0) if algo in names.SAUTE else (3.0,)
+        limits = (3.0, 4.0) if algo in SAUTE else (3.0,)
         wanted = recipes.algorithm(Experiment(algo=algo, cost_limit=limits), 2).environment
         expected = {
             "saute": Budget(limits, 0.9999, -0.2),
@@ -82,7 +80,7 @@ def called(rule):
 def test_an_algorithm_is_made_of_what_shapo_algos_says(algo):
     built = recipes.algorithm(Experiment(algo=algo), 2)
     parts = built.objective, built.step, *([built.environment] if built.environment else [])
-    assert tuple(map(called, parts)) == COMPOSITIONS[algo]
+    assert " · ".join(map(called, parts)) == ALGOS[algo].made_of
 
 
 class TestYourOwn:

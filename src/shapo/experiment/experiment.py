@@ -9,8 +9,7 @@ import functools
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from shapo.experiment.choices import OWN, OWN_RULES, OnlyWith, Range, kinds
-from shapo.experiment.names import (
+from shapo.experiment.algos import (
     ASCENT,
     BOUNDED,
     CLIPPED,
@@ -20,6 +19,9 @@ from shapo.experiment.names import (
     SEES_EPISODE_COST,
     TRUST_REGION,
     Algo,
+)
+from shapo.experiment.choices import OWN, OWN_RULES, OnlyWith, Range, kinds
+from shapo.experiment.names import (
     CostSignal,
     CriticRule,
     GradientRule,
@@ -54,6 +56,8 @@ SECTIONS = {
 
 TrustRegionOnly = OnlyWith(algo=TRUST_REGION)
 PpoOnly = OnlyWith(algo=EPOCHS)
+OursOnly = OnlyWith(algo=(*TRUST_REGION, *EPOCHS))
+FisherOnly = OnlyWith(algo=TRUST_REGION, gradient=("shapo", OWN))
 PidOnly = OnlyWith(algo=PID)
 SimmerOnly = OnlyWith(algo=("simmer",))
 SauteOnly = OnlyWith(algo=SAUTE)
@@ -93,12 +97,7 @@ class Experiment:
 
     radius_per_dim: Annotated[float, Positive, TrustRegionOnly] = 0.01
     """Trust region of a policy update: KL per action dimension (TRPO family)."""
-    damping_per_dim: Annotated[
-        float,
-        NotNegative,
-        OnlyWith(algo=(*TRUST_REGION, *EPOCHS)),
-        OnlyWith(algo=TRUST_REGION, gradient=("shapo", OWN)),
-    ] = 0.1
+    damping_per_dim: Annotated[float, NotNegative, OursOnly, FisherOnly] = 0.1
     """Added to the Fisher matrix, per action dimension."""
     cg_iterations: Annotated[Count, TrustRegionOnly] = 15
     """At most so many conjugate-gradient iterations per solve; they begin with one state in ten, and two or three with

@@ -1,31 +1,13 @@
-"""The names of our environments, algorithms and rules, each written once, and the other names that one may go by."""
+"""The names of our environments and rules, each written once, and the other names that one may go by."""
 
 from typing import Literal, NamedTuple
 
-Algo = Literal[
-    "trpo", "trpo-lagrangian", "trpo-pid", "crpo", "cpo", "cpo-as-released", "pcpo", "saute", "simmer", "npg", "rcpo",
-    "ppo", "ppo-lagrangian", "ppo-pid", "ppo-saute", "ipo", "p3o", "focops", "cup",
-]  # fmt: skip
 GradientRule = Literal["plain", "sam", "shapo"]
 CriticRule = Literal["plain", "sam"]
 ValueRule = Literal["mean", "ensemble", "wcpg"]
 Projection = Literal["kl", "l2"]
 CostSignal = Literal["own"]
 Schedule = Literal["fixed", "alpha", "effective-alpha", "decay"]
-
-TRUST_REGION = (
-    "trpo", "trpo-lagrangian", "trpo-pid", "crpo", "cpo", "cpo-as-released", "pcpo", "saute", "simmer", "npg", "rcpo",
-)  # fmt: skip
-EPOCHS = ("ppo", "ppo-lagrangian", "ppo-pid", "ppo-saute", "ipo", "p3o", "focops", "cup")
-CLIPPED = ("ppo", "ppo-lagrangian", "ppo-pid", "ppo-saute", "ipo", "p3o", "cup")
-ASCENT = ("trpo-lagrangian", "rcpo", "ppo-lagrangian")
-PID = ("trpo-pid", "ppo-pid")
-BOUNDED = ("focops", "cup")
-SAUTE = ("saute", "simmer", "ppo-saute")
-IGNORES_COST = ("trpo", "npg", "ppo")
-SEES_EPISODE_COST = (
-    *ASCENT, *PID, *BOUNDED, "crpo", "cpo", "cpo-as-released", "pcpo", "ipo", "p3o",
-)  # fmt: skip
 
 Family = Literal["navigation", "fall", "velocity"]
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from shapo.experiment.names import BOUNDED, EPOCHS, IDS, SAUTE, Family, Id
+from shapo.experiment.algos import BOUNDED, EPOCHS, SAUTE
+from shapo.experiment.names import IDS, Family, Id
 
 _ANYWHERE: dict[str, Any] = {
     "steps": 10_000_000,

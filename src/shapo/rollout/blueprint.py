@@ -9,8 +9,8 @@ from shapo import envs
 from shapo.envs.closing import closed_if_refused
 from shapo.envs.protocol import BatchEnv, Wrapper
 from shapo.experiment import Experiment
+from shapo.experiment.algos import IGNORES_COST
 from shapo.experiment.extensions import is_custom, load, parse, require_named
-from shapo.experiment.names import IGNORES_COST
 from shapo.words import BadInput, counted
 
 EnvFactory = Callable[..., BatchEnv]

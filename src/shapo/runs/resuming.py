@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shapo.experiment import Experiment
+from shapo.experiment.algos import EPOCHS
 from shapo.experiment.extensions import CUSTOM, IN_ALGO, as_options
-from shapo.experiment.names import EPOCHS
 from shapo.runs.absent import CONFIG
 from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
 from shapo.runs.files import Damaged, read_json, write_atomically
