@@ -4,30 +4,13 @@ Published radii and damping are per action dimension; here they become true KL, 
 action among several is one dimension.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-from shapo.algorithms import (
-    Algorithm,
-    AsReleased,
-    cpo,
-    crpo,
-    cup,
-    focops,
-    ipo,
-    npg,
-    p3o,
-    pcpo,
-    ppo,
-    ppo_lagrangian,
-    ppo_pid,
-    rcpo,
-    saute,
-    simmer,
-    trpo,
-    trpo_lagrangian,
-    trpo_pid,
-)
-from shapo.experiment import Experiment
+from shapo import algorithms
+from shapo.algorithms import Algorithm, AsReleased
+from shapo.experiment import Algo, Experiment
+from shapo.experiment.algos import ALGOS, CostKind, StepKind
 from shapo.experiment.extensions import IN_ALGO, asked_by, make
 from shapo.learning.values import Ensemble, Mean, Values, Wcpg
 from shapo.rules.critics import Critics
@@ -37,6 +20,8 @@ from shapo.rules.projections import in_kl, in_l2
 from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha, Schedule
 from shapo.rules.steps import FisherSolver
 from shapo.words import BadInput
+
+Keywords = dict[str, Any]
 
 
 def pessimism(experiment: Experiment, action_size: int) -> float | Schedule:
@@ -69,87 +54,91 @@ def gradient(experiment: Experiment, action_size: int) -> Gradient:
 
 def algorithm(experiment: Experiment, action_size: int) -> Algorithm:
     """The algorithm with its gradient rule."""
-    limit = experiment.cost_limit
+    name, limit = experiment.algo, experiment.cost_limit
     if experiment.gradient == IN_ALGO:
-        return _own(experiment.algo, cost_limit=limit)
+        return _own(name, cost_limit=limit)
     rule = gradient(experiment, action_size)
-    damping = experiment.damping_per_dim * action_size
-    region = {
-        "radius": experiment.radius_per_dim * action_size,
-        "solver": FisherSolver(damping, experiment.cg_iterations, experiment.cg_tolerance),
-    }
-    epochs = {
-        "gradient": rule,
-        "rate": experiment.ppo_rate,
-        "epochs": experiment.ppo_epochs,
-        "minibatch": experiment.ppo_minibatch,
-        "stop_kl": experiment.ppo_stop_kl,
+    if name in ALGOS:
+        row = ALGOS[name]
+        step = _step(row.step, experiment, action_size) | {"gradient": rule}
+        return BUILDERS[name](experiment, step, _cost(row.cost, experiment))
+    if experiment.gradient != "plain" and "gradient" not in asked_by(name):
+        raise BadInput(f"{name} takes no gradient rule; leave gradient at plain")
+    return _own(name, gradient=rule, cost_limit=limit)
+
+
+def _step(kind: StepKind, x: Experiment, action_size: int) -> Keywords:
+    """The keywords of a kind of step."""
+    damping = x.damping_per_dim * action_size
+    if kind == "trust region":
+        solver = FisherSolver(damping, x.cg_iterations, x.cg_tolerance)
+        return {"radius": x.radius_per_dim * action_size, "solver": solver}
+    clip = {"clip": x.ppo_clip} if kind == "clipped epochs" else {}
+    return clip | {
+        "rate": x.ppo_rate,
+        "epochs": x.ppo_epochs,
+        "minibatch": x.ppo_minibatch,
+        "stop_kl": x.ppo_stop_kl,
         "solver": FisherSolver(damping, iterations=10, tolerance=0.05, thinning=1),
     }
-    clipped: dict[str, Any] = epochs | {"clip": experiment.ppo_clip}
-    first = experiment.multiplier_init
-    ascent = Ascent(first, experiment.multiplier_rate)
-    pid = Pid(first, experiment.pid_kp, experiment.pid_ki, experiment.pid_kd)
-    bounded = Bounded(first, experiment.multiplier_rate, experiment.multiplier_max)
-    budget = {
-        "budget": limit,
-        "discount": experiment.saute_discount,
-        "unsafe_reward": experiment.saute_unsafe_reward,
-    }
-    both = {"cost_limit": limit, "reward_gradient": rule, "cost_gradient": rule}
-    match experiment.algo:
-        case "trpo":
-            return trpo(gradient=rule, **region)
-        case "trpo-lagrangian":
-            return trpo_lagrangian(cost_limit=limit, gradient=rule, multiplier=ascent, **region)
-        case "trpo-pid":
-            return trpo_pid(cost_limit=limit, gradient=rule, pid=pid, **region)
-        case "crpo":
-            tolerance = experiment.crpo_tolerance
-            return crpo(cost_limit=limit, tolerance=tolerance, gradient=rule, **region)
-        case "cpo":
-            return cpo(**both, **region)
-        case "cpo-as-released":
-            return cpo(subproblem=AsReleased(), **both, **region)
-        case "pcpo":
-            projection = {"kl": in_kl, "l2": in_l2}[experiment.pcpo_projection]
-            return pcpo(projection=projection, **both, **region)
-        case "npg":
-            return npg(gradient=rule, **region)
-        case "rcpo":
-            return rcpo(cost_limit=limit, gradient=rule, multiplier=ascent, **region)
-        case "saute":
-            return saute(base=trpo(gradient=rule, **region), **budget)
-        case "simmer":
-            control = {
-                "start": experiment.simmer_start,
-                "kp": experiment.simmer_kp,
-                "ki": experiment.simmer_ki,
-            }
-            return simmer(base=trpo(gradient=rule, **region), **budget, **control)
-        case "ppo-saute":
-            return saute(base=ppo(**clipped), **budget)
-        case "ppo":
-            return ppo(**clipped)
-        case "ppo-lagrangian":
-            return ppo_lagrangian(cost_limit=limit, multiplier=ascent, **clipped)
-        case "ppo-pid":
-            return ppo_pid(cost_limit=limit, pid=pid, **clipped)
-        case "ipo":
-            barrier = Barrier(experiment.ipo_sharpness, experiment.multiplier_max)
-            return ipo(cost_limit=limit, barrier=barrier, **clipped)
-        case "p3o":
-            return p3o(cost_limit=limit, weight=experiment.p3o_weight, **clipped)
-        case "focops":
-            temperature = experiment.focops_temperature
-            return focops(cost_limit=limit, multiplier=bounded, temperature=temperature, **epochs)
-        case "cup":
-            estimate = {"discount": experiment.discount, "gae": experiment.gae}
-            return cup(cost_limit=limit, multiplier=bounded, **estimate, **clipped)
-        case own:
-            if experiment.gradient != "plain" and "gradient" not in asked_by(own):
-                raise BadInput(f"{own} takes no gradient rule; leave gradient at plain")
-            return _own(own, gradient=rule, cost_limit=limit)
+
+
+def _cost(kind: CostKind, x: Experiment) -> Keywords:
+    """The keywords of a kind of dealing with cost."""
+    limit, first = {"cost_limit": x.cost_limit}, x.multiplier_init
+    match kind:
+        case "ignored":
+            return {}
+        case "seen":
+            return limit
+        case "ascent":
+            return limit | {"multiplier": Ascent(first, x.multiplier_rate)}
+        case "pid":
+            return limit | {"pid": Pid(first, x.pid_kp, x.pid_ki, x.pid_kd)}
+        case "bounded":
+            return limit | {"multiplier": Bounded(first, x.multiplier_rate, x.multiplier_max)}
+        case "budget":
+            own = {"discount": x.saute_discount, "unsafe_reward": x.saute_unsafe_reward}
+            return {"budget": x.cost_limit, **own}
+
+
+def _both(gradient: Gradient, **others: Any) -> Keywords:
+    """One rule for the slopes of reward and cost."""
+    return {"reward_gradient": gradient, "cost_gradient": gradient, **others}
+
+
+BUILDERS: dict[Algo, Callable[[Experiment, Keywords, Keywords], Algorithm]] = {
+    "trpo": lambda x, step, cost: algorithms.trpo(**step, **cost),
+    "trpo-lagrangian": lambda x, step, cost: algorithms.trpo_lagrangian(**step, **cost),
+    "trpo-pid": lambda x, step, cost: algorithms.trpo_pid(**step, **cost),
+    "crpo": lambda x, step, cost: algorithms.crpo(tolerance=x.crpo_tolerance, **step, **cost),
+    "cpo": lambda x, step, cost: algorithms.cpo(**_both(**step), **cost),
+    "cpo-as-released": lambda x, step, cost: algorithms.cpo(
+        subproblem=AsReleased(), **_both(**step), **cost
+    ),
+    "pcpo": lambda x, step, cost: algorithms.pcpo(
+        projection={"kl": in_kl, "l2": in_l2}[x.pcpo_projection], **_both(**step), **cost
+    ),
+    "npg": lambda x, step, cost: algorithms.npg(**step, **cost),
+    "rcpo": lambda x, step, cost: algorithms.rcpo(**step, **cost),
+    "saute": lambda x, step, cost: algorithms.saute(base=algorithms.trpo(**step), **cost),
+    "simmer": lambda x, step, cost: algorithms.simmer(
+        base=algorithms.trpo(**step), start=x.simmer_start, kp=x.simmer_kp, ki=x.simmer_ki, **cost
+    ),
+    "ppo": lambda x, step, cost: algorithms.ppo(**step, **cost),
+    "ppo-lagrangian": lambda x, step, cost: algorithms.ppo_lagrangian(**step, **cost),
+    "ppo-pid": lambda x, step, cost: algorithms.ppo_pid(**step, **cost),
+    "ppo-saute": lambda x, step, cost: algorithms.saute(base=algorithms.ppo(**step), **cost),
+    "ipo": lambda x, step, cost: algorithms.ipo(
+        barrier=Barrier(x.ipo_sharpness, x.multiplier_max), **step, **cost
+    ),
+    "p3o": lambda x, step, cost: algorithms.p3o(weight=x.p3o_weight, **step, **cost),
+    "focops": lambda x, step, cost: algorithms.focops(
+        temperature=x.focops_temperature, **step, **cost
+    ),
+    "cup": lambda x, step, cost: algorithms.cup(discount=x.discount, gae=x.gae, **step, **cost),
+}
+"""Of an experiment, the keywords of its kind of step, and those of its kind of dealing with cost: each algorithm."""
 
 
 def critics(experiment: Experiment) -> Critics:
