@@ -9,17 +9,8 @@ import functools
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from shapo.experiment.algos import (
-    ASCENT,
-    BOUNDED,
-    CLIPPED,
-    EPOCHS,
-    PID,
-    SAUTE,
-    SEES_EPISODE_COST,
-    TRUST_REGION,
-    Algo,
-)
+from shapo.experiment import algos
+from shapo.experiment.algos import EPOCHS, PID, SAUTE, TRUST_REGION, Algo
 from shapo.experiment.choices import OWN, OWN_RULES, OnlyWith, Range, kinds
 from shapo.experiment.names import (
     CostSignal,
@@ -124,11 +115,15 @@ class Experiment:
     rho_critic: Annotated[float, NotNegative, OnlyWith(critic_gradient=("sam",))] = 0.01
     """Radius in parameter space of the SAM critics."""
 
-    multiplier_init: Annotated[float, NotNegative, OnlyWith(algo=(*ASCENT, *PID, *BOUNDED))] = 0.001
+    multiplier_init: Annotated[
+        float, NotNegative, OnlyWith(algo=(*algos.ASCENT, *PID, *algos.BOUNDED))
+    ] = 0.001
     """First Lagrange multiplier; for PID, the first integral term."""
-    multiplier_rate: Annotated[float, NotNegative, OnlyWith(algo=(*ASCENT, *BOUNDED))] = PUBLISHED
+    multiplier_rate: Annotated[
+        float, NotNegative, OnlyWith(algo=(*algos.ASCENT, *algos.BOUNDED))
+    ] = PUBLISHED
     """Learning rate of the multiplier: Adam's (trpo-lagrangian, rcpo, ppo-lagrangian), or plain (focops, cup)."""
-    multiplier_max: Annotated[float, Positive, OnlyWith(algo=(*BOUNDED, "ipo"))] = PUBLISHED
+    multiplier_max: Annotated[float, Positive, OnlyWith(algo=(*algos.BOUNDED, "ipo"))] = PUBLISHED
     """The multiplier is never above this (focops, cup, ipo)."""
     pid_kp: Annotated[float, NotNegative, PidOnly] = 0.1
     """Proportional gain (trpo-pid, ppo-pid)."""
@@ -160,7 +155,7 @@ class Experiment:
 
     ppo_rate: Annotated[float, Positive, PpoOnly] = 3e-4
     """Adam's learning rate for the actor, falling linearly to 0 (PPO family)."""
-    ppo_clip: Annotated[float, Positive, OnlyWith(algo=CLIPPED)] = 0.2
+    ppo_clip: Annotated[float, Positive, OnlyWith(algo=algos.CLIPPED)] = 0.2
     """Probability ratios count within 1 +- this (PPO family but focops)."""
     ppo_epochs: Annotated[Count, PpoOnly] = PUBLISHED
     """At most so many passes over a batch (PPO family)."""
@@ -192,7 +187,7 @@ class Experiment:
     value_alpha: Annotated[float, Range(0, 1, open="low"), OnlyWith(values=("wcpg",))] = 0.5
     """The worst share of the returns whose mean counts (wcpg)."""
     episode_window: Annotated[
-        int, NotNegative, OnlyWith(algo=(*SEES_EPISODE_COST, OWN), **OWN_RULES)
+        int, NotNegative, OnlyWith(algo=(*algos.SEES_EPISODE_COST, OWN), **OWN_RULES)
     ] = 0
     """The constraint sees the mean cost of so many last episodes; 0: of those that ended in this iteration."""
 
@@ -241,17 +236,13 @@ class Experiment:
         Workers never count, nor does what does nothing here or is `set_aside`: all that is put at its default.
         """
         defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        asked = {name: defaults[name] for name in ("workers", *set_aside)}
-        counted = dataclasses.replace(self, **asked)
-        return dataclasses.replace(counted, **{name: defaults[name] for name in counted.idle()})
+        usual = lambda names: {name: defaults[name] for name in names}
+        counted = dataclasses.replace(self, **usual(("workers", *set_aside)))
+        return dataclasses.replace(counted, **usual(counted.idle()))
 
     def replace(self, **changes: Any) -> "Experiment":
-        """A copy with some choices made differently. What is as published is so for what is trained then, too.
-
-        `dataclasses.replace` leaves every number as it is, whatever is trained with it.
-        """
+        """A copy with other choices; what was as published is so for these, too (`dataclasses.replace` keeps it)."""
         if changes.keys() & {*DECISIVE}:
             usual = published(self.env, self.algo, self.gradient)
-            as_usual = {n: PUBLISHED for n, value in usual.items() if getattr(self, n) == value}
-            changes = as_usual | changes
+            changes = {n: PUBLISHED for n in usual if getattr(self, n) == usual[n]} | changes
         return dataclasses.replace(self, **changes)
