@@ -24,6 +24,15 @@ class LookAhead:
         return Slope(value, ahead, descent.natural, {"cosine": trees.cosine(grads, ahead)})
 
 
+@dataclass(frozen=True)
+class Lost:
+    """A rule that divides by zero."""
+
+    def __call__(self, loss, params, metric, behaviour, progress):
+        value, grads = jax.value_and_grad(loss)(params)
+        return Slope(value, trees.scale(jnp.nan, grads), None, {})
+
+
 def bold(gradient, cost_limit, radius=0.5):
     """TRPO with long steps."""
     assert isinstance(cost_limit, tuple)

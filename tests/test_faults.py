@@ -172,6 +172,14 @@ def test_what_is_not_finite_is_neither_published_nor_written(tmp_path, algo):
     assert np.isfinite(Run.open(folder).policy.actor.weights[0]).all()
 
 
+@pytest.mark.parametrize("algo", ["trpo", "cpo", "pcpo", "ppo"])
+def test_a_rule_whose_slope_is_no_number_is_told(tmp_path, algo):
+    """No step would be taken, ever: a training that only seems to go on."""
+    experiment = EXPERIMENT.replace(algo=algo, gradient="own_rules:Lost()", critic_gradient="plain")
+    with pytest.raises(TrainingError, match="no longer finite after iteration 0"):
+        training.train(experiment, tmp_path / "run", env=Toy)
+
+
 @pytest.mark.slow  # `test_torture` fills it at every system call of a write
 def test_a_full_disk(never_stopped, tmp_path):
     """44 kB in a mount namespace of its own: full after a few iterations, gone with the process."""

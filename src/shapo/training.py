@@ -197,6 +197,10 @@ def _iterate(
             state, todo, metrics = improve(
                 state, experience.batch, ledger.episode_cost().tolist(), ledger.episode_length()
             )
+            # Where a slope is not finite no step is taken: the policy is as it was, and would stay so for ever.
+            _require(
+                iteration, "slope", not_finite({"residual": metrics.get("policy/residual", 0.0)})
+            )
             _require(iteration, "policy", not_finite(state.policy))
             actor = learner.actor(state)
             if iteration + 1 < experiment.iterations:

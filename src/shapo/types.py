@@ -61,9 +61,14 @@ class Progress(NamedTuple):
     episode_cost: Any
     """[C] J_c: expected undiscounted cost of an episode under the current policy."""
     episode_length: Number
-    """Mean steps of the same episodes."""
+    """Mean steps of the same episodes; infinite before any has ended."""
     remaining: Number
     """Share of the training still to come, from 1 down to 0."""
+
+    @property
+    def cost_is_known(self) -> Any:
+        """Whether an episode has ended yet. Before, J_c stands at its limit, and nobody should learn from it."""
+        return self.episode_length < np.inf
 
 
 def check(batch: Batch) -> None:

@@ -294,6 +294,10 @@ def test_a_claim_is_judged_by_all_its_contrasts(runs):
     assert verdict_on([large, small], 2) == "undecided"  # half of the signs is no majority
     assert verdict_on([large, large, small], 3) == "holds partly"
     assert verdict_on([large, large], 3) == "open"  # what was planned may say otherwise
+    lucky = large._replace(p=0.03, alone=0.03)
+    assert lucky.verdict == "holds" and verdict_on([lucky], 1) == "holds"
+    weak = large._replace(p=0.2, alone=0.1)
+    assert verdict_on([lucky, weak, weak], 3) == "undecided"  # one of three is so lucky by chance
 
 
 def test_a_claim_is_open_until_all_its_contrasts_are_there(runs, tmp_path):

@@ -12,7 +12,7 @@ from problems import ACT, OBS, data, flat, policy, samples
 
 from shapo.rules import networks, trees
 from shapo.rules.geometry import fisher
-from shapo.rules.gram import MOST_OUTPUTS, exact_fisher
+from shapo.rules.gram import LEAST_DAMPING, MOST_OUTPUTS, exact_fisher
 from shapo.rules.networks import Layer
 from shapo.rules.steps import FisherSolver
 from shapo.rules.surrogates import policy_behaviour, policy_gram
@@ -74,6 +74,17 @@ def test_single_precision_is_good_enough_for_a_policy_that_knows_what_it_wants()
     assert flat(found).dtype == jnp.float32
     error = jnp.linalg.norm(flat(found) - flat(expected)) / jnp.linalg.norm(flat(expected))
     assert 1e-9 < error < 1e-3
+
+
+@pytest.mark.parametrize("damping", [1e-6, 1e-4, LEAST_DAMPING, 0.2])
+def test_in_single_precision_a_solve_is_as_good_as_it_says(damping):
+    """With little damping Woodbury's identity would lose every digit, and not know it."""
+    params, seen, g, _ = problem(log_std=-2.0, hidden=(16,))
+    params, seen, g = jax.tree.map(lambda x: x.astype(jnp.float32), (params, seen, g))
+    metric = FisherSolver(damping, iterations=400, tolerance=0.02).metric(seen, params)
+    found = jax.jit(metric.solve)(g)
+    residual = trees.norm(trees.add(g, metric.apply(found.x), -1.0)) / trees.norm(g)
+    assert residual < 0.03
 
 
 @pytest.mark.parametrize(("rows", "exact"), [(90, True), (100, False)])

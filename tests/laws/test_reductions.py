@@ -136,6 +136,20 @@ def test_every_algorithm_moves_with_every_rule(name, rule):
         differ(moved, zero)
 
 
+@pytest.mark.parametrize("name", [*algos.ASCENT, *algos.PID, "focops", "ipo", "crpo"])
+def test_a_constraint_learns_nothing_before_an_episode_has_ended(name):
+    """Its cost is not known, whatever stands for it."""
+    objective = recipes.algorithm(EXPERIMENT.replace(algo=name), ACT).objective
+    first = objective.init()
+    differ(
+        objective.metrics(objective.update(first, progress((3 * LIMIT,)))), objective.metrics(first)
+    )
+    unknown, later = progress((LIMIT,))._replace(episode_length=jnp.inf), first
+    for _ in range(20):
+        later = objective.update(later, unknown)
+    same(objective.metrics(later), objective.metrics(first), 0)
+
+
 @pytest.mark.xdist_group("plain")
 @pytest.mark.parametrize("name", NAMES)
 def test_what_depends_on_the_length_of_the_training_is_known(name):

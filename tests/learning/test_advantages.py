@@ -50,3 +50,13 @@ def test_scaling():
     np.testing.assert_allclose(centre(x), [-2, -1, 3])
     np.testing.assert_allclose(standardise(x), np.array([-2, -1, 3]) / np.sqrt(14 / 3), rtol=1e-5)
     np.testing.assert_allclose(standardise(jnp.ones(3)), 0.0)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, -7.3, 123.4, 1e-30])
+@pytest.mark.parametrize("rows", [1, 7, 20_000])
+def test_where_all_is_equal_rounding_is_no_advantage(value, rows):
+    """In single precision the mean of equal numbers is another number."""
+    assert not np.any(standardise(jnp.full(rows, value, jnp.float32)))
+    noisy = value * (1 + 1e-4 * np.random.default_rng(0).normal(size=rows))
+    deviation = np.std(standardise(jnp.asarray(noisy, jnp.float32)))
+    assert rows == 1 or abs(value) < 1e-4 or 0.9 < deviation < 1.1

@@ -1,14 +1,18 @@
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from shapo.algorithms import trpo
 from shapo.experiment import Experiment
 from shapo.learning.learner import Learner, TrainState
 from shapo.learning.normalization import statistics_of
 from shapo.rollout.acting import Forward
 from shapo.rules import networks
 from shapo.rules.critics import Critics
+from shapo.rules.gradients import Plain
 from shapo.types import Batch
+from shapo.words import BadInput
 
 T, N, O, A = 40, 5, 4, 2
 EXPERIMENT = Experiment(
@@ -109,6 +113,25 @@ def test_the_first_batch_is_normalised_by_its_own_statistics(learner):
     np.testing.assert_allclose(np.std(todo.obs, axis=0), 1, rtol=0.05)
     assert metrics["policy/kl"] > 0
     assert metrics["statistics/kl"] < 1e-6
+
+
+def test_the_critics_progress_knows_of_this_batch_too(learner, state):
+    after, todo, metrics = learner.improve(state, batch(), [12.0], 50.0)
+    assert (
+        todo.progress.effective_samples == metrics["samples/effective"] == after.effective_samples
+    )
+    assert todo.progress.samples == after.samples
+
+
+def test_a_metric_is_one_number():
+    class Lists:
+        def __call__(self, *arguments):
+            slope = Plain()(*arguments)
+            return slope._replace(metrics={"all of them": jnp.ones(3)})
+
+    learner = Learner.build(EXPERIMENT, O, A, algorithm=trpo(radius=0.02, gradient=Lists()))
+    with pytest.raises(BadInput, match=r"'gradient/all of them' is an array \(3,\)"):
+        learner.improve(learner.init(0), batch(), [12.0], 50.0)
 
 
 def test_nothing_recompiles_between_iterations(learner, state):

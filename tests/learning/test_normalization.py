@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from shapo.learning.normalization import CLIP, FLOOR, fold, frozen, merge, normalize, statistics_of
+from shapo.learning.normalization import CLIP, FLOOR, frozen, merge, normalize, statistics_of
 
 rows = arrays(np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-1e3, 1e3))
 
@@ -38,13 +38,3 @@ def test_a_constant_feature_does_not_explode():
     mean, scale = frozen(statistics_of(np.full((10, 1), 9.81)))
     assert scale == np.float32(FLOOR)
     assert abs(normalize(np.array([9.811]), mean, scale)) < 0.2
-
-
-def test_folding_leaves_a_layer_s_answers_as_they_were():
-    rng = np.random.default_rng(0)
-    obs, weight, bias = rng.normal(3, 2, (50, 4)), rng.normal(size=(4, 6)), rng.normal(size=6)
-    before = rng.normal(3, 0.1, 4), rng.uniform(1.9, 2.1, 4)
-    after = rng.normal(3, 0.1, 4), rng.uniform(1.9, 2.1, 4)
-    new_weight, new_bias = fold(weight, bias, before, after)
-    old = normalize(obs, *before) @ weight + bias
-    np.testing.assert_allclose(normalize(obs, *after) @ new_weight + new_bias, old, atol=1e-12)

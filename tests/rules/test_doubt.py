@@ -4,10 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from problems import progress
 
 from shapo.learning.advantages import sides
 from shapo.rules.constrained import Products
-from shapo.rules.doubt import LEAST_KEPT, Kept, Margin
+from shapo.rules.doubt import LEAST_KEPT, Kept, Known, Margin
 
 ROWS, TRUTH = 200, np.full(400, 0.02)
 """Gradients are means over rows of truth + noise, of which the noise is the larger part."""
@@ -86,3 +87,16 @@ def test_a_margin_does_not_wind_up(limit):
     for _ in range(21):
         margin = margin.seen(jnp.float32(-1000), limit)
     assert margin.share == 0
+
+
+def test_nobody_aims_lower_because_of_a_cost_that_is_not_known():
+    """Before an episode has ended its limit stands for it: the first that is known would look like a great jump."""
+    found, limit = promises(np.random.default_rng(0)), 25.0
+    seen = lambda known, now: known.seen(found, now, limit)
+    waited = Known.nothing()
+    for _ in range(10):
+        waited = seen(waited, progress((limit,))._replace(episode_length=jnp.inf))
+    assert waited.margin == Margin.unknown()
+    assert waited.excess(progress((limit,))._replace(episode_length=jnp.inf), limit) == 0
+    first = progress((60.0,))
+    assert seen(waited, first).margin == seen(Known.nothing(), first).margin

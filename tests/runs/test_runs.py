@@ -147,6 +147,16 @@ class TestTable:
         with pytest.raises(ValueError, match=r"columns changed \(b\)"):
             table.append([{"a": 1, "b": 2}])
 
+    @pytest.mark.parametrize("name", ["a, b", 'a "b"', "a\nb"])
+    def test_refuses_a_name_that_would_make_two_columns_of_one(self, tmp_path, name):
+        table = Table(tmp_path / "t.csv")
+        with pytest.raises(ValueError, match="a column cannot be called"):
+            table.append([{"x": 1, name: 2}])
+        table.close()
+        (tmp_path / "t.csv").write_text("a,b,c\n1,2\n")
+        with pytest.raises(ValueError, match="3 columns have names and 2 have numbers"):
+            read_columns(tmp_path / "t.csv")
+
     def test_refuses_a_file_shorter_than_its_checkpoint(self, tmp_path):
         (tmp_path / "t.csv").write_text("a\n1\n")
         with pytest.raises(ValueError, match="has 4 bytes"):
@@ -263,6 +273,7 @@ class TestLedger:
         cost = np.zeros((10, 2, 1), np.float32)
         cost[:4] = 1
         assert ledger.episode_cost() == [3.0]  # unknown: as if exactly met
+        assert ledger.episode_length() == np.inf
         none = self.episodes(np.zeros((0, 1)), np.zeros(0, bool))
         ledger.add(self.batch(cost), none)
         first = ledger.row(0)

@@ -39,8 +39,10 @@ def gae(
 
 
 def standardise(advantage: Array) -> Array:
-    """Mean 0, standard deviation 1: a reward's scale does not matter."""
-    return (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+    """Mean 0, standard deviation 1: a reward's scale does not matter. All 0 where they differ by rounding alone."""
+    rounding = 10 * jnp.finfo(advantage.dtype).eps * jnp.abs(advantage).max()
+    standard = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+    return jnp.where(advantage.std() > rounding, standard, 0.0)
 
 
 def centre(advantage: Array, axis: int | None = None) -> Array:

@@ -28,9 +28,7 @@ from shapo.rules.critics import Critics
 from shapo.rules.gradients import Metrics
 from shapo.rules.networks import Mlp, Policy
 from shapo.types import Batch, Progress, check, check_choices, check_sizes
-
-LOOKED_AT = 20
-"""One moment in so many tells how far new statistics move a policy."""
+from shapo.words import BadInput
 
 
 class Todo(NamedTuple):
@@ -163,13 +161,13 @@ class Learner:
         done = self._improve(
             state.policy, values, state.algorithm, (mean, scale), batch, progress, key
         )
-        metrics = {name: float(value) for name, value in jax.device_get(done.metrics).items()}
+        metrics = {
+            name: _number(name, value) for name, value in jax.device_get(done.metrics).items()
+        }
 
         seen = unnormalized(batch.reward.size, jax.device_get(done.moments), mean, scale)
         statistics = merge(state.statistics, seen)
-        policy, drift = renormalized(
-            done.policy, batch.obs[::LOOKED_AT], (mean, scale), frozen(statistics)
-        )
+        policy, drift = renormalized(done.policy, batch.obs, (mean, scale), frozen(statistics))
         metrics["statistics/kl"] = float(drift)
         state = state._replace(
             policy=policy,
@@ -179,6 +177,7 @@ class Learner:
             samples=state.samples + batch.reward.size,
             effective_samples=np.float64(done.effective_samples),
         )
+        progress = progress._replace(effective_samples=np.float32(done.effective_samples))
         todo = Todo(done.obs, done.targets, progress, (*map(int, state.key), iteration))
         return state, todo, metrics
 
@@ -227,6 +226,12 @@ class Learner:
             (centre, ((unclipped - centre) ** 2).sum(0)),
             effective,
         )
+
+
+def _number(name: str, value: Any) -> float:
+    if np.size(value) != 1:
+        raise BadInput(f"the metric {name!r} is an array {np.shape(value)}; a metric is one number")
+    return float(np.squeeze(value))
 
 
 class _Improved(NamedTuple):

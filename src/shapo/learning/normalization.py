@@ -67,15 +67,3 @@ def frozen(statistics: Statistics) -> tuple[NDArray[np.float32], NDArray[np.floa
 def normalize(obs: Any, mean: Any, scale: Any) -> Any:
     """(obs − mean) / scale, clipped; NumPy in, NumPy out, and likewise with JAX."""
     return ((obs - mean) / scale).clip(-CLIP, CLIP)
-
-
-def fold(
-    weight: Any, bias: Any, before: tuple[Any, Any], after: tuple[Any, Any]
-) -> tuple[Any, Any]:
-    """A first layer that says of observations normalised by `after` what the old one said by `before`.
-
-    x·W + b with x = (o − m)/s, in terms of x' = (o − m')/s': x = x'·(s'/s) + (m' − m)/s. Without this, new statistics
-    alone would move a policy by 0.008 nats in the first iterations, 0.02 being a whole trust region.
-    """
-    (mean, scale), (new_mean, new_scale) = before, after
-    return weight * (new_scale / scale)[:, None], bias + ((new_mean - mean) / scale) @ weight

@@ -9,7 +9,7 @@ from jax import Array
 from shapo.rules.constrained import Products
 from shapo.rules.networks import Policy
 from shapo.rules.surrogates import Samples, surrogate
-from shapo.rules.trees import Tree
+from shapo.rules.trees import Tree, where
 from shapo.types import Progress
 
 MEMORY = 0.98
@@ -111,7 +111,8 @@ class Known(NamedTuple):
     def seen(self, found: Products, progress: Progress, limit: float) -> "Known":
         """With one batch more, of one cost."""
         (cost,) = jnp.asarray(progress.episode_cost)
-        return Known(self.kept.seen(found), self.margin.seen(cost, limit))
+        margin = where(progress.cost_is_known, self.margin.seen(cost, limit), self.margin)
+        return Known(self.kept.seen(found), margin)
 
     def excess(self, progress: Progress, limit: float) -> Array:
         """How far the cost is above where it is aimed, per step of the episodes that it is the mean of."""

@@ -133,16 +133,19 @@ def steepest(
     guess: Guess | None = None,
     tolerance: float | None = None,
 ) -> Direction:
-    """The ascent direction d with ½ dᵀMd = radius; zero for a zero gradient. Negate it to descend."""
+    """The ascent direction d with ½ dᵀMd = radius; zero for a zero gradient. Negate it to descend.
+
+    Not a number where there is none, because the gradient is none or M not positive: no line search accepts that.
+    """
     options = {} if tolerance is None else {"tolerance": tolerance}
     x, residual, iterations = metric.solve(grads, guess, **options)
     image = trees.add(grads, residual, -1.0)  # Mx, without another product with M
     squared = trees.dot(x, image)
-    length = jnp.where(
-        squared > 0, jnp.sqrt(2 * radius / jnp.where(squared > 0, squared, 1.0)), 0.0
-    )
+    flat = squared == 0
+    length = jnp.where(flat, 0.0, jnp.sqrt(2 * radius / jnp.where(flat, 1.0, squared)))
     size = trees.norm(grads)
-    relative = jnp.where(size > 0, trees.norm(residual) / jnp.where(size > 0, size, 1.0), 0.0)
+    zero = size == 0
+    relative = jnp.where(zero, 0.0, trees.norm(residual) / jnp.where(zero, 1.0, size))
     return Direction(trees.scale(length, x), Guess(x, image), relative, iterations)
 
 

@@ -132,7 +132,7 @@ class Shapo:
             "increase": worst_value - value,
             "cosine": trees.cosine(grads, worst_grads),
             "fraction": worst.fraction,
-            "distance": worst.fraction * trees.norm(ascent.move),
+            "distance": jnp.where(found, worst.fraction * trees.norm(ascent.move), 0.0),
             "residual": ascent.residual,
         }
         return Slope(value, worst_grads, ascent.natural, metrics)

@@ -24,6 +24,8 @@ from shapo.rules.trees import Tree
 MOST_OUTPUTS = 192
 """Beyond three actions in 64 rows conjugate gradients are as fast; and LAPACK factorises larger matrices on as many
 threads as there are cores, which shows in the last bit."""
+LEAST_DAMPING = 1e-3
+"""Below, what is subtracted is nearly all of g, and single precision keeps no digit of the rest."""
 
 
 def exact_fisher(behaviour: Behaviour, gram: Any, params: Tree, damping: float) -> Metric:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shapo.rules.geometry import Metric, backtrack, fisher, steepest
 from shapo.rules.gradients import Gradient, Metrics, Plain
-from shapo.rules.gram import MOST_OUTPUTS, exact_fisher
+from shapo.rules.gram import LEAST_DAMPING, MOST_OUTPUTS, exact_fisher
 from shapo.rules.networks import Policy
 from shapo.rules.schedules import Schedule, check_number, now
 from shapo.rules.surrogates import Samples, policy_behaviour, policy_gram, surrogate
@@ -66,7 +66,7 @@ class FisherSolver:
         """The metric anchored at `params`, of which `policy` makes a policy."""
         rows, behaviour = len(samples.obs), policy_behaviour(samples.obs, policy)
         outputs = rows * jax.eval_shape(policy, params).layers[-1].bias.size
-        if self.damping > 0 and outputs <= MOST_OUTPUTS:
+        if self.damping >= LEAST_DAMPING and outputs <= MOST_OUTPUTS:
             gram = policy_gram(policy(params), samples.obs)
             return exact_fisher(behaviour, gram, params, self.damping)
         sketch = None

@@ -47,7 +47,7 @@ class Ledger:
     def episode_cost(self) -> NDArray[np.float64]:
         """What the constraint sees [C].
 
-        As long as no episode has ended nothing is known, and the constraint counts as met exactly: no integral moves.
+        As long as no episode has ended nothing is known, and the constraint counts as met exactly.
         """
         if not len(self._recent_costs):
             return np.array(self._experiment.cost_limit, np.float64)
@@ -55,9 +55,9 @@ class Ledger:
         return self._recent_costs[-window:].mean(axis=0) if window else self._last_cost
 
     def episode_length(self) -> float:
-        """Mean steps of the very episodes whose cost the constraint sees; before any has ended, one batch of steps."""
+        """Mean steps of the very episodes whose cost the constraint sees; before any has ended, infinite."""
         if not len(self._recent_lengths):
-            return float(self._experiment.steps_per_env)
+            return float("inf")
         window = self._experiment.episode_window
         return float(self._recent_lengths[-window:].mean() if window else self._last_length)
 

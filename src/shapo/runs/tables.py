@@ -12,6 +12,9 @@ import numpy as np
 from shapo.runs.files import Damaged, named_errors
 from shapo.words import BadInput
 
+SEPARATORS = ',"\n\r'
+"""Of a CSV file: in the name of a column they would make two of it."""
+
 
 class Extent(NamedTuple):
     """The beginning of a file: how many bytes, and their checksum."""
@@ -53,7 +56,7 @@ class Table:
         """Write rows; they are on disk after `sync`."""
         for row in rows:
             if not self._columns:
-                self._columns = list(row)
+                self._columns = list(map(_named, row))
                 self._write(",".join(self._columns))
             if list(row) != self._columns:
                 changed = ", ".join(sorted(set(row) ^ set(self._columns))) or "their order"
@@ -79,6 +82,12 @@ class Table:
             self._file.write(content)
 
 
+def _named(column: str) -> str:
+    if any(character in SEPARATORS for character in column):
+        raise BadInput(f"a column cannot be called {column!r}: no comma, quote or line break")
+    return column
+
+
 def check_extent(path: Path, known: Extent) -> None:
     """Raise `Damaged` unless the file begins as it did when it had this extent."""
     try:
@@ -97,6 +106,8 @@ def read_columns(path: Path) -> dict[str, list[float]]:
         raise BadInput("a column is there twice")
     numbers = np.loadtxt(rows, delimiter=",", comments=None, ndmin=2) if rows else np.empty((0, 0))
     columns = numbers.T.tolist() if rows else [[] for _ in names]
+    if len(columns) != len(names):
+        raise BadInput(f"{len(names)} columns have names and {len(columns)} have numbers")
     return dict(zip(names, columns, strict=True))
 
 

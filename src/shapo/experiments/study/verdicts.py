@@ -37,6 +37,8 @@ class Finding(NamedTuple):
     """Of the means, ours − theirs, with Student's 95 % interval: a bootstrap of five seeds covers 88 %."""
     p: float
     """Of the t test, Holm's correction applied."""
+    alone: float
+    """The same without correction."""
 
     @property
     def verdict(self) -> Verdict:
@@ -110,7 +112,8 @@ def _spread(contrast: Contrast, runs: Sequence[Run]) -> float:
 def verdict_on(findings: Sequence[Finding], planned: int) -> Verdict | None:
     """What several contrasts say together of the claim that they test; None if there are none.
 
-    Open until all that were `planned` are there.
+    Open until all that were `planned` are there. One that holds alone must do so among all of the claim, too: of six in
+    three blocks, each corrected for itself, one would by chance in 7 of 100 studies.
     """
     found: set[Verdict] = {each.verdict for each in findings}
     right = [each.contrast.criterion.sign * each.difference.estimate > 0 for each in findings]
@@ -120,7 +123,11 @@ def verdict_on(findings: Sequence[Finding], planned: int) -> Verdict | None:
         return "open"
     if len(found) == 1:
         return found.pop()
-    return "holds partly" if "holds" in found and np.mean(right) > 0.5 else "undecided"
+    among = holm([each.alone for each in findings])
+    holds = any(
+        each.verdict == "holds" and p < LEVEL for each, p in zip(findings, among, strict=True)
+    )
+    return "holds partly" if holds and np.mean(right) > 0.5 else "undecided"
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -140,4 +147,5 @@ def _compared(block: Block, contrast: Contrast, numbers: Sequence[Sequence[NDArr
     ]
     ours, theirs = (float(np.mean(side)) for side in zip(*numbers, strict=True))
     seeds = len(numbers[0][0])
-    return Finding(contrast, (ours, theirs), seeds, len(block.seeds), *weighted_means(samples))
+    difference, p = weighted_means(samples)
+    return Finding(contrast, (ours, theirs), seeds, len(block.seeds), difference, p, alone=p)
