@@ -2,11 +2,16 @@
 
 import ctypes
 
+import mujoco
 import numpy as np
 import pytest
 
 from shapo import envs
 from shapo.envs import rendering
+
+BALL = """<mujoco><worldbody>
+<light pos="0 0 3"/><geom type="sphere" size="1" rgba="1 0 0 1"/>
+</worldbody></mujoco>"""
 
 
 def test_the_user_chooses(monkeypatch):
@@ -57,6 +62,26 @@ def test_pictures_follow_the_robot():
     np.testing.assert_array_equal(env.render(0, width=120, height=80), first)
     assert env.render(1, width=64, height=64).shape == (64, 64, 3)
     env.close()
+
+
+@pytest.mark.parametrize("ends", ["another size", "closed", "forgotten"])
+def test_what_one_renderer_frees_is_not_anothers(ends):
+    model = mujoco.MjModel.from_xml_string(BALL)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    first, second = rendering.Renderer(model), rendering.Renderer(model)
+    first.frame(data, mujoco.MjvCamera(), 64, 64)
+    picture = second.frame(data, mujoco.MjvCamera(), 100, 80)
+    assert picture.std() > 10
+    match ends:
+        case "another size":
+            first.frame(data, mujoco.MjvCamera(), 120, 120)
+        case "closed":
+            first.close()
+        case "forgotten":
+            del first
+    np.testing.assert_array_equal(second.frame(data, mujoco.MjvCamera(), 100, 80), picture)
+    second.close()
 
 
 def test_a_picture_leaves_the_future_alone():

@@ -7,6 +7,7 @@ import ctypes
 import importlib
 import os
 import platform
+import weakref
 from collections.abc import Callable
 
 import mujoco
@@ -70,7 +71,7 @@ class Renderer:
         self._scene = mujoco.MjvScene(model, max_geoms)
         self._option = mujoco.MjvOption()
         self._size = (0, 0)
-        self._gl = self._target = None
+        self._gl = self._target = self._free = None
 
     def frame(
         self,
@@ -83,7 +84,6 @@ class Renderer:
         """What `camera` sees, [height, width, 3]; `decorate` may add geoms to the scene first."""
         if self._size != (width, height):
             self._open(width, height)
-        self._gl.make_current()  # pyright: ignore[reportOptionalMemberAccess]
         mujoco.mjv_updateScene(
             self._model,
             data,
@@ -97,6 +97,7 @@ class Renderer:
             decorate(self._scene)
         area = mujoco.MjrRect(0, 0, width, height)
         pixels = np.empty((height, width, 3), np.uint8)
+        self._gl.make_current()  # pyright: ignore[reportOptionalMemberAccess]
         mujoco.mjr_render(area, self._scene, self._target)
         mujoco.mjr_readPixels(pixels, None, area, self._target)
         return pixels[::-1].copy()
@@ -107,14 +108,21 @@ class Renderer:
         self._gl = _context(width, height)
         self._gl.make_current()
         self._target = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+        # Also of a renderer that nobody has closed; but at exit OpenGL itself may be gone first.
+        self._free = weakref.finalize(self, _freed, self._gl, self._target)
+        self._free.atexit = False
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._target)
         self._size = (width, height)
 
     def close(self) -> None:
         """Free the OpenGL context."""
-        if self._target is not None:
-            self._target.free()
-        if self._gl is not None:
-            self._gl.free()
-        self._gl = self._target = None
+        if self._free is not None:
+            self._free()
+        self._gl = self._target = self._free = None
         self._size = (0, 0)
+
+
+def _freed(gl, target: mujoco.MjrContext) -> None:
+    gl.make_current()  # OpenGL knows things by number: in another's context the same are the other's
+    target.free()
+    gl.free()
