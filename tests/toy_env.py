@@ -107,6 +107,27 @@ class Slow(Toy):
         return super().step(action)
 
 
+class Remote(Toy):
+    """Its simulator runs elsewhere, and the line to it breaks."""
+
+    def __init__(self, num_envs, when, error):
+        super().__init__(num_envs)
+        self.when, self.error = when, error
+        self._call("init")
+
+    def reset(self, seed=0):
+        self._call("reset")
+        return super().reset(seed)
+
+    def step(self, action):
+        self._call("step")
+        return super().step(action)
+
+    def _call(self, what):
+        if what == self.when:
+            raise self.error("the simulator hung up")
+
+
 class Crossing:
     """A road to cross or not, in light (1) or in the dark (−1), each as often: the answer is known.
 

@@ -13,7 +13,8 @@ import numpy as np
 import psutil
 import pytest
 from test_acting import make_actor, mean_action
-from toy_env import Crashing, Owner, Remembering, Switches, Toy, pendulum, unbuildable
+from toy_env import Crashing, Owner, Remembering, Remote, Switches, Toy, pendulum, unbuildable
+from waiting import PATIENCE, wait_until
 
 from shapo.experiment import Experiment
 from shapo.rollout import rollout as rollout_module
@@ -210,10 +211,7 @@ def is_running(pid):
 
 def wait_until_ended(*pids):
     """Who is killed may take a moment to be gone, on a busy machine."""
-    deadline = time.monotonic() + 10
-    while any(map(is_running, pids)):
-        assert time.monotonic() < deadline, "it lives on"
-        time.sleep(0.01)
+    wait_until(lambda: not any(map(is_running, pids)))
 
 
 @pytest.mark.parametrize("how", ["idle", "in a batch", "after a failure", "stubborn"])
@@ -248,12 +246,12 @@ def test_environments_are_closed_that_no_policy_can_act_in(tmp_path):
 def test_environments_are_closed_though_the_signal_comes_when_the_parent_has_hung_up(monkeypatch):
     closed = []
 
-    class HungUp:
+    class Idle:
         def __init__(self, *_):
             pass
 
         def serve(self):
-            raise EOFError
+            raise worker_module.HungUp
 
         def close(self):
             closed.append(1)
@@ -262,7 +260,7 @@ def test_environments_are_closed_though_the_signal_comes_when_the_parent_has_hun
         if action is signal.SIG_IGN and number == signal.SIGTERM:
             raise SystemExit  # as `_leave` does
 
-    monkeypatch.setattr(worker_module, "Worker", HungUp)
+    monkeypatch.setattr(worker_module, "Worker", Idle)
     monkeypatch.setattr(worker_module, "Connection", lambda pipe: SimpleNamespace(recv=str))
     monkeypatch.setattr(worker_module.signal, "signal", just_then)
     with pytest.raises(SystemExit):
@@ -340,6 +338,30 @@ def test_errors_name_environment_seed_and_log(tmp_path):
         and "reward nan at step 2" in text
         and str(log) in text
     )
+
+
+@pytest.mark.parametrize("when", ["init", "reset", "step"])
+@pytest.mark.parametrize("error", [ConnectionResetError, EOFError])
+def test_a_connection_that_an_environment_loses_is_not_ours(tmp_path, when, error):
+    log = tmp_path / "log"
+    blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Remote, when=when, error=error))
+    said = f"{error.__name__}: the simulator hung up"
+    with pytest.raises(RolloutError, match=f"Toy .*{said}"), Rollout(blueprint, log) as rollout:
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+    assert said in log.read_text() and "in _call" in log.read_text()
+
+
+def test_a_parent_that_hangs_up_is_no_error(tmp_path):
+    log = tmp_path / "log"
+    with Rollout(Blueprint(EXPERIMENT, Toy), log) as rollout:
+        rollout.spec, rollout.reset()
+        workers = [each.process for each in rollout._workers]
+        for each in rollout._workers:
+            each.pipe.close()
+        assert [each.wait(PATIENCE) for each in workers] == [0, 0]
+    assert log.read_text() == ""
 
 
 STOPPED_AND_CONTINUED = """

@@ -9,6 +9,7 @@ import signal
 import sys
 import traceback
 import warnings
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 
 import cloudpickle
@@ -26,6 +27,7 @@ from shapo.rollout.messages import (
     Collected,
     Failed,
     Hello,
+    Request,
     Reset,
     Restore,
     Spec,
@@ -46,6 +48,19 @@ def env_seed(seed: int, env: int) -> int:
 
 class CannotWrap(BadInput):
     """The environment is none that the algorithm can learn in."""
+
+
+class HungUp(Exception):
+    """The parent has closed the pipe, or is gone."""
+
+
+@contextlib.contextmanager
+def _on_the_pipe() -> Iterator[None]:
+    """Only what fails within is the pipe's failure: an environment may lose connections of its own."""
+    try:
+        yield
+    except (EOFError, OSError) as error:  # an OSError is what half a message ends with
+        raise HungUp from error
 
 
 class Worker:
@@ -70,12 +85,12 @@ class Worker:
 
     def serve(self) -> None:
         """Say what the environments are like, then do as asked."""
-        self._connection.send(self._spec())
+        self._say(self._spec())
         while True:
-            match self._connection.recv():
+            match self._heard():
                 case Wrap(wrapper):
                     self._wrap(wrapper)
-                    self._connection.send(self._spec())
+                    self._say(self._spec())
                 case Allocate(shape):
                     self._shared = share(self._memory, shape)
                 case Reset():
@@ -84,7 +99,7 @@ class Worker:
                     with heard_by(self._beat):
                         self._collector.set_state(state)
                 case Collect() as order:
-                    self._connection.send(self._collect(order))
+                    self._say(self._collect(order))
 
     def describe(self, error: Exception) -> str:
         """One line for a person: which environment, and what it did."""
@@ -99,6 +114,14 @@ class Worker:
             self._env.close()
         except Exception:
             traceback.print_exc()
+
+    def _heard(self) -> Request:
+        with _on_the_pipe():
+            return self._connection.recv()
+
+    def _say(self, reply: Spec | Collected) -> None:
+        with _on_the_pipe():
+            self._connection.send(reply)
 
     def _beat(self) -> None:
         if self._shared is not None:
@@ -143,7 +166,7 @@ def main(pipe: int, memory: int) -> None:
         worker = Worker(hello, connection, memory)
         signal.signal(signal.SIGTERM, _leave)
         worker.serve()
-    except (EOFError, ConnectionError):
+    except HungUp:
         pass
     except Exception as error:
         traceback.print_exc()
