@@ -1,11 +1,23 @@
+import re
+from fractions import Fraction
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from shapo.algorithms import trpo_pid
 from shapo.rules.epochs import Epochs
 from shapo.rules.gradients import Sam, Shapo
-from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha, autocorrelation_time, implied_alpha
+from shapo.rules.objectives import as_limits
+from shapo.rules.schedules import (
+    Alpha,
+    Decay,
+    EffectiveAlpha,
+    autocorrelation_time,
+    implied_alpha,
+    now,
+)
 from shapo.rules.steps import TrustRegion
 from shapo.types import Progress
 
@@ -57,6 +69,8 @@ def test_autocorrelation_time_of_a_constant_is_finite():
         (lambda: Shapo(-1e-4), "Shapo(radius=-0.0001)"),
         (lambda: Shapo(float("nan")), "Shapo(radius=nan)"),
         (lambda: Shapo("fixed"), "Shapo(radius='fixed')"),
+        (lambda: Shapo(np.float32("inf")), "Shapo(radius=np.float32(inf))"),
+        (lambda: Shapo(True), "Shapo(radius=True)"),
         (lambda: Sam(-0.1), "Sam(rho=-0.1)"),
         (lambda: Alpha(0.7), "Alpha(alpha=0.7)"),
         (lambda: EffectiveAlpha(0.0), "EffectiveAlpha(alpha=0.0)"),
@@ -69,3 +83,29 @@ def test_bad_numbers_are_named(make, culprit):
     with pytest.raises(ValueError) as raised:
         make()
     assert culprit in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, Fraction])
+def test_numbers_of_other_libraries_are_numbers(kind):
+    found = now(Sam(kind(0.0625)).rho, at())
+    assert (type(found), found) == (float, 0.0625)
+    assert now(TrustRegion(np.int64(3)).radius, at()) == 3.0
+
+
+@pytest.mark.parametrize(
+    "given", [10, 10.0, np.float32(10), np.int64(10), [10.0], (np.float64(10),)]
+)
+def test_limits_are_numbers_one_or_several(given):
+    assert trpo_pid(cost_limit=given) == trpo_pid(cost_limit=(10.0,))
+
+
+def test_several_limits_may_be_a_list():
+    assert as_limits([10, np.float32(2)]) == (10.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    "given", [-1, float("nan"), np.float32("nan"), float("inf"), True, "10", (), [], [3.0, -1.0], [[3.0]]]
+)  # fmt: skip
+def test_limits_that_are_none_are_named(given):
+    with pytest.raises(ValueError, match=re.escape(f"cost_limit={given!r}: give a finite number")):
+        trpo_pid(cost_limit=given)

@@ -11,7 +11,7 @@ from jax import Array
 
 from shapo.rules.gradients import Metrics
 from shapo.rules.multipliers import Ascent, Multiplier, by_name
-from shapo.rules.schedules import Schedule, now
+from shapo.rules.schedules import Schedule, is_real, now
 from shapo.rules.trees import where
 from shapo.types import Progress
 from shapo.words import BadInput
@@ -37,17 +37,17 @@ class Objective(Protocol):
         ...
 
 
-def as_limits(cost_limit: float | tuple[float, ...]) -> tuple[float, ...]:
+def as_limits(cost_limit: float | list[float] | tuple[float, ...]) -> tuple[float, ...]:
     """One limit per cost signal; a plain number stands for one signal."""
-    limits = cost_limit if isinstance(cost_limit, tuple) else (cost_limit,)
-    if not limits or not all(isinstance(x, int | float) and x >= 0 for x in limits):
+    limits = cost_limit if isinstance(cost_limit, list | tuple) else (cost_limit,)
+    if not limits or not all(is_real(x) and 0 <= x < float("inf") for x in limits):
         raise BadInput(
-            f"cost_limit={cost_limit!r}: give a number >= 0, or a tuple of them, one per cost signal"
+            f"cost_limit={cost_limit!r}: give a finite number >= 0, or a tuple of them, one per cost signal"
         )
-    return limits
+    return tuple(map(float, limits))
 
 
-def one_limit(cost_limit: float | tuple[float, ...], algorithm: str) -> float:
+def one_limit(cost_limit: float | list[float] | tuple[float, ...], algorithm: str) -> float:
     """The limit of an algorithm that takes one cost only."""
     limit, *more = as_limits(cost_limit)
     if more:

@@ -7,6 +7,7 @@ correlated; `EffectiveAlpha` counts only what the autocorrelation of each batch 
 """
 
 from dataclasses import dataclass
+from numbers import Real
 from statistics import NormalDist
 from typing import Protocol
 
@@ -26,20 +27,25 @@ class Schedule(Protocol):
         ...
 
 
+def is_real(number: object) -> bool:
+    """Whether it is a number, of Python or NumPy; a truth is none."""
+    return isinstance(number, Real) and not isinstance(number, bool)
+
+
 def check_number(number: "float | Schedule", what: str, positive: bool = False) -> None:
     """Raise BadInput unless it is a schedule, or finite and not negative (or even positive)."""
     if callable(number):
         return
-    if not isinstance(number, int | float):
+    if not is_real(number):
         raise BadInput(f"{what.format(repr(number))}: give a number, or a function of progress")
-    if not 0 <= number < float("inf") or (positive and number == 0):
+    if not 0 <= float(number) < float("inf") or (positive and number == 0):
         bound = "positive" if positive else "not negative"
         raise BadInput(f"{what.format(repr(number))}: it must be finite and {bound}")
 
 
 def now(number: "float | Schedule", progress: Progress) -> Array | float:
     """The value of a number or schedule, now."""
-    return number(progress) if callable(number) else number
+    return number(progress) if callable(number) else float(number)
 
 
 def _check_alpha(alpha: float, owner: str) -> None:
