@@ -6,10 +6,13 @@ Trainings are cut to a moment. Every line that begins with `shapo` is parsed; qu
 slow test runs the rest, cut likewise.
 """
 
+import ast
 import importlib.util
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +29,10 @@ from shapo.experiments.figures import FIGURES
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
-NAME = re.compile(r"`(shapo(?:\.\w+)+)`")
+DOTTED = r"shapo(?:\.\w+)+"
+NAME = re.compile(f"`({DOTTED})`")
+USED = re.compile(rf"(?<!from )(?<!import )(?<=[^\w/]){DOTTED}")
+"""In a sentence: neither imported in it, nor a path, nor the whole of a text, which is for Python to read."""
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 ROW = re.compile(r"^\| `--([\w-]+)` \| ([^|]+) \|", re.MULTILINE)
 OUT = re.compile(
@@ -207,6 +213,27 @@ def resolves(name: str) -> bool:
         except (ImportError, AttributeError):
             continue
     return False
+
+
+def test_every_name_in_a_message_is_there_after_import_shapo():
+    """Whoever follows a message has imported nothing else."""
+    named = {name for text in messages() for name in USED.findall(text)}
+    assert {"shapo.train", "shapo.evaluate.blueprint_of", "shapo.envs.BatchEnv"} <= named
+    for name in named:  # one after the other would import what the next one needs
+        program = [sys.executable, "-c", f"import shapo; {name}"]
+        done = subprocess.run(program, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def messages() -> Iterator[str]:
+    """Every text of the sources but their docstrings."""
+    for path in (ROOT / "src").rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                if id(node) not in docstrings:
+                    yield node.value
 
 
 @pytest.fixture(scope="module")

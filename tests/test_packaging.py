@@ -13,6 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+import shapo
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "shapo"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -99,7 +101,7 @@ def test_constraints_cover_what_is_declared():
 
 
 def test_versions_agree():
-    assert PROJECT["version"] == version("shapo")
+    assert PROJECT["version"] == version("shapo") == shapo.__version__
     assert f"version: {PROJECT['version']}" in (ROOT / "CITATION.cff").read_text()
     assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
 

@@ -11,12 +11,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shapo import algorithms, envs
+    from shapo import algorithms, envs, evaluate
     from shapo.experiment import Experiment
     from shapo.rules.gradients import Plain, Sam, Shapo
     from shapo.runs.folder import Run
     from shapo.runs.policies import TrainedPolicy, load
     from shapo.training import train
+
+    __version__: str
 
 _HOME = {
     "Experiment": "shapo.experiment",
@@ -28,10 +30,10 @@ _HOME = {
     "load": "shapo.runs.policies",
     "train": "shapo.training",
 }
-_MODULES = ("algorithms", "envs")
+_MODULES = ("algorithms", "envs", "evaluate")
 
 __all__ = [
-    "Experiment", "Plain", "Run", "Sam", "Shapo", "TrainedPolicy", "algorithms", "envs", "load", "train",
+    "Experiment", "Plain", "Run", "Sam", "Shapo", "TrainedPolicy", "algorithms", "envs", "evaluate", "load", "train",
 ]  # fmt: skip
 
 
@@ -40,6 +42,10 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"shapo.{name}")
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
+    if name == "__version__":
+        from shapo.runs.provenance import release
+
+        return release()
     raise AttributeError(f"module 'shapo' has no attribute {name!r}")
 
 
