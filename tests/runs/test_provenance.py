@@ -1,10 +1,16 @@
 """A run knows the code that made it."""
 
+import importlib.metadata
 import subprocess
 
+import hostile
 import pytest
 
-from shapo.runs.provenance import commit_of, here, provenance_of, unlike
+import shapo
+from shapo.cli import main as cli
+from shapo.runs.folder import Run
+from shapo.runs.provenance import commit, commit_of, here, installed, provenance_of, unlike
+from shapo.runs.reading import read_runs
 
 
 @pytest.fixture
@@ -40,6 +46,34 @@ def test_what_nobody_knows_is_not_made_up(tree, tmp_path, monkeypatch):
     assert commit_of(origin(tmp_path)) == ""  # no work tree
     monkeypatch.setenv("PATH", str(tmp_path))  # no git
     assert commit_of(origin(tree)) == ""
+
+
+@pytest.fixture
+def not_installed(monkeypatch):
+    """As on PYTHONPATH: the sources are found, and nobody has written down what they are."""
+    whole = importlib.metadata.distribution
+
+    def distribution(name):
+        if name == "shapo":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return whole(name)
+
+    monkeypatch.setattr(importlib.metadata, "distribution", distribution)
+    for each in (installed, commit):
+        each.cache_clear()
+    yield
+    for each in (installed, commit):
+        each.cache_clear()
+
+
+def test_sources_that_were_not_installed_make_runs(not_installed, tmp_path, capsys):
+    made = Run.open(hostile.write_run(tmp_path / "run")).made
+    assert (made.version, made.commit) == (shapo.__version__, "") == ("unknown", "")
+    assert made.packages["jax"] and made == here()
+    (found,), skipped = read_runs(tmp_path)
+    assert found.finished and not skipped
+    cli.main(["--version"])
+    assert capsys.readouterr().out == "unknown\n"
 
 
 def test_where_numbers_come_from_is_found_again():

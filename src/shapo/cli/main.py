@@ -65,9 +65,9 @@ def _no_command(name: str) -> None:
     for command, about in COMMANDS.items():
         listing.add_argument(command, nargs="?", help=about)
     if name == "--version":
-        from importlib.metadata import version
+        from shapo.runs.provenance import release
 
-        print(version("shapo"))
+        print(release())
     elif name in ("-h", "--help", "help"):
         parser.usage = "shapo COMMAND [options]"
         parser.print_help()

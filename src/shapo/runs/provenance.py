@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlparse
 
 from shapo.processor import arithmetic, kind
 
+UNKNOWN = "unknown"
+"""The version of a shapo that was not recorded, or that runs from its sources without having been installed."""
 PACKAGES = ("jax", "jaxlib", "numpy", "mujoco", "numba", "gymnasium", "optax")
 
 
@@ -56,7 +58,7 @@ def provenance_of(config: Mapping[str, Any]) -> Provenance:
     """What the content of a `config.json` says, which anybody may have written."""
     packages = config.get("packages")
     return Provenance(
-        str(config.get("version", "unknown")),
+        str(config.get("version", UNKNOWN)),
         str(config.get("commit", "")),
         {str(k): v for k, v in packages.items()} if isinstance(packages, dict) else {},
         str(config.get("processor", "")),
@@ -81,16 +83,17 @@ def installed(package: str) -> str | None:
 
 
 def release() -> str:
-    """Of shapo itself, which is here."""
-    found = installed("shapo")
-    assert found is not None
-    return found
+    """Of shapo itself."""
+    return installed("shapo") or UNKNOWN
 
 
 @functools.cache
 def commit() -> str:
-    """Of the code that runs; empty if nobody knows, because it was installed as a release or from a mere folder."""
-    origin = importlib.metadata.distribution("shapo").read_text("direct_url.json")
+    """Of the code that runs; empty if nobody knows: of a release, a mere folder, or what was not installed at all."""
+    try:
+        origin = importlib.metadata.distribution("shapo").read_text("direct_url.json")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
     return commit_of(json.loads(origin or "{}"))
 
 

@@ -5,7 +5,6 @@ complete at the end, and a run whose node is lost goes on elsewhere from the las
 """
 
 import contextlib
-import importlib.metadata
 import itertools
 import logging
 import select
@@ -25,6 +24,7 @@ from shapo.experiments.sweep.modules import sources
 from shapo.experiments.sweep.plan import Job
 from shapo.experiments.sweep.process import GRACE, RunProcess
 from shapo.runs.holding import RunInUse, held
+from shapo.runs.provenance import release
 from shapo.words import BadInput
 
 SECONDS_BETWEEN_UPDATES = 1.0
@@ -64,7 +64,7 @@ class Order(NamedTuple):
 def train_on_node(order: Order) -> Iterator[Update]:
     """Train in a temporary folder of this node, and yield what is written there."""
     nothing = mirror.Changes([], [])
-    if (ours := importlib.metadata.version("shapo")) != order.version:
+    if (ours := release()) != order.version:
         reason = f"a node has shapo {ours}, the driver {order.version}; install the same everywhere"
         yield Update(nothing, None, True, Failure(reason, "bad input"))
         return
@@ -152,7 +152,7 @@ class Cluster:
             job.experiment,
             mirror.needed_to_continue(job.folder),
             sources(job.experiment),
-            importlib.metadata.version("shapo"),
+            release(),
         )
         self._running[task.remote(order)] = job
 
