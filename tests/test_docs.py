@@ -228,12 +228,14 @@ def test_every_name_in_a_message_is_there_after_import_shapo():
 def messages() -> Iterator[str]:
     """Every text of the sources but their docstrings."""
     for path in (ROOT / "src").rglob("*.py"):
-        tree = ast.parse(path.read_text())
-        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                if id(node) not in docstrings:
-                    yield node.value
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        texts = (node for node in nodes if isinstance(node, ast.Constant))
+        yield from (
+            text.value
+            for text in texts
+            if isinstance(text.value, str) and id(text) not in docstrings
+        )
 
 
 @pytest.fixture(scope="module")
