@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from synthetic import write_run
 
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
+from shapo.runs import archives
 from shapo.runs.archives import GROWING, KEPT, read_archive, write_archive
 from shapo.runs.config import BadConfig
 from shapo.runs.reading import read_runs
@@ -136,6 +138,31 @@ def test_a_damaged_archive_is_named_and_the_rest_is_read(damage, complaint, runs
     assert [run.folder.name for run in found.runs] == ["seed1"]
     ((place, reason),) = found.skipped
     assert place == path and complaint in reason
+
+
+def test_a_file_that_unpacks_to_more_than_any_archive_is_refused(tmp_path, monkeypatch):
+    """And no more of it is unpacked than it takes to know."""
+    monkeypatch.setattr(archives, "LARGEST", 2**20)
+    path = tmp_path / "bomb.runs.gz"
+    path.write_bytes(gzip.compress(b" " * 2**26))
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadConfig, match=r"^bomb\.runs\.gz is not an .*at most 1,048,576 bytes"):
+            read_archive(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**23
+
+
+def test_what_could_not_be_read_is_not_written(runs, tmp_path, monkeypatch):
+    one, both = tmp_path / "one.runs.gz", tmp_path / "both.runs.gz"
+    write_archive(runs[:1], one)
+    monkeypatch.setattr(archives, "LARGEST", len(gzip.decompress(one.read_bytes())))
+    assert [run.folder.name for run in read_archive(one)] == ["seed0"]
+    with pytest.raises(ValueError, match=r"both\.runs\.gz: .*put the runs into several"):
+        write_archive(runs, both)
+    assert not both.exists()
 
 
 def test_an_archive_leads_nowhere_else(runs, tmp_path):

@@ -24,6 +24,8 @@ from shapo.words import BadInput, counted
 SUFFIX = ".runs.gz"
 ROWS = 100
 DIGITS = 7
+LARGEST = 64 * 2**20
+"""Bytes of an archive, unpacked: three thousand runs. A small file may unpack to more than there is memory."""
 GROWING = (
     "iteration", "steps", "episodes", "cost/rate", "cost/total", "termination/total", "termination/rate",
     "samples/effective", "time/seconds",
@@ -66,9 +68,11 @@ def write_archive(runs: Sequence[Run], path: Path) -> int:
         name = _free_name(content, packed)
         packed[name] = content | {"name": name}
     _require_nothing_lost(path, packed.values())
-    text = "".join(f"{json.dumps(packed[name])}\n" for name in sorted(packed))
+    text = "".join(f"{json.dumps(packed[name])}\n" for name in sorted(packed)).encode()
+    if len(text) > LARGEST:
+        raise BadInput(f"{path}: {_too_large()}; put the runs into several")
     # No time in the header: equal runs make an equal file.
-    write_atomically(path, gzip.compress(text.encode(), mtime=0))
+    write_atomically(path, gzip.compress(text, mtime=0))
     return len(packed)
 
 
@@ -108,8 +112,15 @@ def _free_name(content: dict, taken: Mapping[str, dict]) -> str:
 
 
 def _contents(path: Path) -> list[dict]:
-    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-    return [json.loads(line) for line in lines]
+    with gzip.open(path) as file:
+        text = file.read(LARGEST + 1)
+    if len(text) > LARGEST:
+        raise BadInput(_too_large())
+    return [json.loads(line) for line in text.decode().splitlines()]
+
+
+def _too_large() -> str:
+    return f"an archive holds at most {LARGEST:,} bytes"
 
 
 def _packed(run: Run) -> dict:
