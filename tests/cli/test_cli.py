@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import hostile
@@ -14,6 +15,7 @@ from gymnasium import Env
 from test_resume import same_files
 from test_train import TINY as TOY
 from toy_env import Toy
+from waiting import PATIENCE
 
 from shapo.cli import main as cli
 from shapo.cli.commands import algos, module_of
@@ -169,6 +171,13 @@ def test_a_choice_that_does_nothing_is_said_to(capsys, tmp_path, monkeypatch, wo
     *warnings, last = error.splitlines()
     assert "unknown environment" in last and len(warnings) == bool(said)
     assert all(line.startswith("shapo: warning: ") and said in line for line in warnings)
+
+
+@pytest.mark.parametrize("words", [["algos"], ["trian"], ["--help"]])
+def test_warnings_look_as_before_when_the_command_is_done(capsys, words):
+    before = warnings.showwarning
+    shapo(capsys, *words)
+    assert warnings.showwarning is before
 
 
 def test_a_fault_of_ours_is_not_called_bad_input(capsys, monkeypatch):
@@ -437,7 +446,7 @@ class Deaf:
 
 def dispatch(words):
     Deaf()
-    time.sleep(60)
+    time.sleep(10_000)
 
 cli.dispatch = dispatch
 cli.main()
@@ -445,5 +454,6 @@ cli.main()
 
 
 def test_ctrl_c_is_heard_also_where_python_cannot_raise():
-    done = subprocess.run([sys.executable, "-c", DEAF], capture_output=True, text=True, timeout=50)
+    command = [sys.executable, "-c", DEAF]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (130, "shapo: stopped\n")

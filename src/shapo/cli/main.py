@@ -1,12 +1,13 @@
 """The command `shapo`. Bad input ends with one line and exit code 2, a failed run with one line and exit code 1."""
 
+import contextlib
 import io
 import os
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from shapo.cli.commands import COMMANDS, module_of, parser_of
 from shapo.cli.parsing import Parser
@@ -31,9 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _keep_to_ourselves()
         signal.signal(signal.SIGINT, _interrupted)
         sys.unraisablehook = _heard_again
-    warnings.showwarning = _one_line_warning
     try:
-        dispatch(words)
+        with _warnings_in_one_line():
+            dispatch(words)
     except BrokenPipeError:
         # Whoever reads our output has seen enough (`shapo envs | head`); Python must not try to flush it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -123,6 +124,16 @@ def _one_line(error: BaseException) -> str:
     ours = type(error).__module__.startswith("shapo")
     known = ours or isinstance(error, BadInput)
     return text if known else f"{type(error).__name__}: {text} (--debug shows where)"
+
+
+@contextlib.contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Only as long as the command runs; not by `warnings.catch_warnings`, which forgets what modules filter, too."""
+    usual, warnings.showwarning = warnings.showwarning, _one_line_warning
+    try:
+        yield
+    finally:
+        warnings.showwarning = usual
 
 
 def _one_line_warning(message, category, filename, lineno, file=None, line=None) -> None:
