@@ -5,6 +5,8 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
+
 from shapo.processor import environment
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -34,3 +36,14 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["PJRT_NPROC"] = "2"
 os.environ.update(environment())
 os.environ["JAX_TRACEBACK_IN_LOCATIONS_LIMIT"] = "0"
+
+
+@pytest.fixture
+def hold(tmp_path, monkeypatch):
+    """A file: until it is removed, whatever trains in `toy_env:Held` gets two batches and no third."""
+    from toy_env import HOLD
+
+    file = tmp_path / "hold"
+    file.touch()
+    monkeypatch.setenv(HOLD, str(file))
+    return file

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from test_rollout import shared_memory
 from test_train import TINY as EXPERIMENT
 from test_train import table_without_time
 from toy_env import Toy
+from waiting import PATIENCE, wait_until
 
 from shapo import training
 from shapo.rollout.worker import env_seed
@@ -27,7 +27,6 @@ TINY = [
     "--algo", "trpo", "--num-envs", "4", "--steps-per-env", "50", "--workers", "2", "--hidden", "8",
     "--critic-epochs", "1", "--steps", "1600", "--seed", "2",
 ]  # fmt: skip
-PATIENCE = 60.0
 # One process trains the run that others are compared with, and compiles for all who train the toy.
 pytestmark = pytest.mark.xdist_group("toy")
 
@@ -43,12 +42,12 @@ def train(env, out, *more, wrapper=()):
     return shapo("train", "--env", f"toy_env:{env}", "--out", out, *TINY, *more, wrapper=wrapper)
 
 
-def wait_until(condition, process):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
+def wait_for(condition, process):
+    def either():
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, "it takes too long"
-        time.sleep(0.01)
+        return condition()
+
+    wait_until(either)
 
 
 def rows(folder):
@@ -67,7 +66,7 @@ def workers_of(process):
 def ended(process, workers=()):
     """Its exit code and its one line of error; also makes sure that nothing is left running."""
     _, error = process.communicate(timeout=PATIENCE)
-    _, alive = psutil.wait_procs(list(workers), timeout=5)
+    _, alive = psutil.wait_procs(list(workers), timeout=PATIENCE)
     assert not alive
     lines = error.strip().splitlines()
     assert len(lines) <= 1, error
@@ -77,61 +76,62 @@ def ended(process, workers=()):
 @pytest.fixture(scope="module")
 def never_stopped(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole") / "run"
-    process = train("Slow", folder)
+    process = train("Held", folder)
     assert ended(process) == (0, "")
     return folder
 
 
-def assert_resumes(folder, never_stopped, env="toy_env:Slow"):
+def assert_resumes(folder, never_stopped, env="toy_env:Held"):
     assert ended(shapo("train", "--resume", folder, "--env", env)) == (0, "")
     for name in ("progress.csv", "episodes.csv"):
         assert table_without_time(folder / name) == table_without_time(never_stopped / name)
 
 
-def test_kill_the_learner(never_stopped, tmp_path):
-    process = train("Slow", tmp_path / "run")
-    wait_until(lambda: rows(tmp_path / "run") >= 2, process)
+def test_kill_the_learner(never_stopped, tmp_path, hold):
+    process = train("Held", tmp_path / "run")
+    wait_for(lambda: rows(tmp_path / "run") >= 2, process)
     workers = workers_of(process)
     assert len(workers) == 2
     # It has no name, so that nothing of it is left when the last of these processes is gone.
     assert [shared_memory(each) for each in (psutil.Process(process.pid), *workers)] == [1, 1, 1]
     process.kill()
     assert ended(process, workers)[0] == -signal.SIGKILL
+    hold.unlink()
     assert_resumes(tmp_path / "run", never_stopped)
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_stop_by_signal(tmp_path, number, code):
-    process = train("Slow", tmp_path / "run")
-    wait_until(lambda: rows(tmp_path / "run") >= 2, process)
+def test_stop_by_signal(tmp_path, hold, number, code):
+    process = train("Held", tmp_path / "run")
+    wait_for(lambda: rows(tmp_path / "run") >= 2, process)
     workers = workers_of(process)
     process.send_signal(number)
-    advice = f"shapo train --resume {tmp_path / 'run'} --env toy_env:Slow"
+    advice = f"shapo train --resume {tmp_path / 'run'} --env toy_env:Held"
     assert ended(process, workers) == (code, f"shapo: stopped; continue with: {advice}")
     assert list((tmp_path / "run" / "checkpoints").iterdir())
 
 
-def test_a_second_ctrl_c_does_not_wait(tmp_path):
+def test_a_second_ctrl_c_does_not_wait(tmp_path, hold):
     folder = tmp_path / "run"
-    process = train("Stubborn", folder, "--steps", "1e6")
-    wait_until(lambda: rows(folder) >= 1, process)
+    process = train("Stubborn", folder)
+    wait_for(lambda: rows(folder) >= 1, process)
     workers = workers_of(process)
     process.send_signal(signal.SIGINT)
-    wait_until(lambda: "closing" in (folder / "workers.log").read_text(), process)
+    wait_for(lambda: "closing" in (folder / "workers.log").read_text(), process)
     process.send_signal(signal.SIGINT)
     line = "shapo: stopped at once; runs go on from their last checkpoint"
     assert ended(process, workers) == (130, line)
 
 
-def test_kill_a_worker(tmp_path):
+def test_kill_a_worker(tmp_path, hold):
     folder = tmp_path / "run"
-    process = train("Slow", folder)
-    wait_until(lambda: rows(folder) >= 1, process)
+    process = train("Held", folder)
+    wait_for(lambda: rows(folder) >= 1, process)
     victim, other = workers_of(process)
     victim.kill()
     code, line = ended(process, [victim, other])
     assert code == 1
-    assert "toy_env:Slow" in line and "killed by signal 9" in line and str(env_seed(2, 0)) in line
+    assert "toy_env:Held" in line and "killed by signal 9" in line and str(env_seed(2, 0)) in line
     assert str(folder / "workers.log") in line and f"shapo train --resume {folder}" in line
 
 

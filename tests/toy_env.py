@@ -4,6 +4,7 @@ A worker imports the module that its environment comes from, so nothing is impor
 """
 
 import faulthandler
+import os
 import subprocess
 import time
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from shapo.envs.protocol import Step
 
+HOLD = "SHAPO_TEST_HOLD"
 FAULTY_REWARDS = {"nan": np.nan, "huge": 1e30}
 
 
@@ -91,7 +93,19 @@ class Priced(Toy):
         return step._replace(cost=np.stack([step.cost, 10 * np.abs(action[:, 1])], axis=1))
 
 
-class Stubborn(Toy):
+class Held(Toy):
+    """Stops in the middle of a third batch of 50 steps as long as there is the file that `HOLD` names.
+
+    What then happens to its training happens before it ends, however slow or fast the machine is.
+    """
+
+    def step(self, action):
+        while self.taken == 125 and os.path.exists(os.environ.get(HOLD, "")):
+            time.sleep(0.01)
+        return super().step(action)
+
+
+class Stubborn(Held):
     """Takes its time to close."""
 
     def close(self):

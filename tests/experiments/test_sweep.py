@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections import deque
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 from rich.console import Console
 from synthetic import write_run
 from test_resume import same_files
+from waiting import PATIENCE, wait_until
 
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
@@ -39,7 +39,7 @@ TINY = Experiment(
     hidden=(8,), critic_epochs=1, critic_minibatch=50,
 )  # fmt: skip
 GRID = """
-base: {env: toy_env:Slow, algo: trpo, cost_limit: 1, steps: 1000, num_envs: 2, steps_per_env: 50, hidden: [8]}
+base: {env: toy_env:Held, algo: trpo, cost_limit: 1, steps: 1000, num_envs: 2, steps_per_env: 50, hidden: [8]}
 critic_epochs: 1
 critic_minibatch: 50
 seeds: 2
@@ -326,7 +326,7 @@ def test_real_processes_train_and_fail_as_one_would_alone(tmp_path, monkeypatch)
     same_files(good.folder, train(TINY, tmp_path / "alone").folder)
 
 
-def test_interrupted_and_continued_is_as_never_stopped(tmp_path):
+def test_interrupted_and_continued_is_as_never_stopped(tmp_path, hold):
     (tmp_path / "grid.yaml").write_text(GRID)
     out = tmp_path / "out"
     command = [
@@ -335,34 +335,35 @@ def test_interrupted_and_continued_is_as_never_stopped(tmp_path):
     process = subprocess.Popen(
         command, cwd=TESTS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    _wait_for(lambda: len(list(out.glob("*/policy.safetensors"))) == 2)
+    wait_until(lambda: len(list(out.glob("*/policy.safetensors"))) == 2)
     with pytest.raises(ValueError, match="another sweep is running"):
         sweep.run([TINY], out)
     process.send_signal(signal.SIGINT)
-    text, _ = process.communicate(timeout=60)
+    text, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130 and "the same command goes on" in text
     assert "stopping: the runs close their files" in text
     assert not _trainings_in(out), "nothing is left running"
     begun = [len((folder / "progress.csv").read_text().split()) - 1 for folder in out.glob("*_s?")]
     assert len(begun) == 2 and all(0 < rows < 10 for rows in begun)
 
+    hold.unlink()
     done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True)
     assert done.returncode == 0 and "2 begun" in done.stdout, done.stdout + done.stderr
     assert "2 of 2 runs finished" in done.stdout
-    alone = train(TINY.replace(env="toy_env:Slow", steps=1000, seed=1), tmp_path / "alone")
-    same_files(out / "toy_env-Slow_trpo_plain_s1", alone.folder)
+    alone = train(TINY.replace(env="toy_env:Held", steps=1000, seed=1), tmp_path / "alone")
+    same_files(out / "toy_env-Held_trpo_plain_s1", alone.folder)
     assert all((each / "config.json").exists() for each in out.iterdir()), "it writes runs alone"
 
 
-def test_runs_end_with_a_sweep_that_is_killed(tmp_path):
+def test_runs_end_with_a_sweep_that_is_killed(tmp_path, hold):
     (tmp_path / "grid.yaml").write_text(GRID.replace("seeds: 2", "seeds: 1"))
     out = tmp_path / "out"
     command = [sys.executable, "-m", "shapo", "sweep", str(tmp_path / "grid.yaml")]
     process = subprocess.Popen([*command, "--out", str(out)], cwd=TESTS, stdout=subprocess.DEVNULL)
-    _wait_for(lambda: list(out.glob("*/workers.log")))
+    wait_until(lambda: list(out.glob("*/workers.log")))
     process.kill()
     process.wait()
-    _wait_for(lambda: not _trainings_in(out))
+    wait_until(lambda: not _trainings_in(out))
 
 
 @pytest.mark.parametrize(
@@ -419,13 +420,6 @@ def test_it_ends_with_what_each_configuration_reached(tmp_path, monkeypatch, cap
     assert [line.strip() for line in lines].count("SafetyPointGoal1-v0") == 1
     assert plain.split()[-1] == shapo.split()[-1] == "2" and " 10 " in plain
     assert lines[-1] == "runs=out"
-
-
-def _wait_for(condition, seconds=90):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def _trainings_in(out):
