@@ -7,6 +7,7 @@ import faulthandler
 import os
 import subprocess
 import time
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -198,9 +199,9 @@ class Owner(Toy):
     def __init__(self, num_envs, notes, stubborn=False):
         super().__init__(num_envs)
         self.stubborn = stubborn
-        self.notes = notes
+        self.notes = Path(notes)
         self.server = subprocess.Popen(["sleep", "1000"])
-        (notes / f"{self.server.pid}.begun").touch()
+        (self.notes / f"{self.server.pid}.begun").touch()
 
     def close(self):
         if self.stubborn:

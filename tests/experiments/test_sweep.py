@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 from synthetic import write_run
 from test_resume import same_files
+from test_rollout import wait_until_ended
 from waiting import PATIENCE, wait_until
 
 from shapo.cli import main as cli
@@ -27,8 +28,10 @@ from shapo.experiments.sweep.grid import read_grid
 from shapo.experiments.sweep.modules import sources
 from shapo.experiments.sweep.pace import Pace
 from shapo.experiments.sweep.plan import Job, plan
+from shapo.experiments.sweep.process import GRACE, RunProcess
 from shapo.experiments.sweep.screen import LiveLines, PlainLines, wide_console
 from shapo.experiments.sweep.sweep import Sweep
+from shapo.rollout.rollout import CLOSING
 from shapo.runs.folder import Run
 from shapo.runs.integrity import altered
 from shapo.training import train
@@ -364,6 +367,24 @@ def test_runs_end_with_a_sweep_that_is_killed(tmp_path, hold):
     process.kill()
     process.wait()
     wait_until(lambda: not _trainings_in(out))
+
+
+@pytest.mark.slow  # it waits until stuck environments are killed
+def test_a_run_that_is_stopped_has_time_to_kill_environments_that_will_not_close(tmp_path):
+    """Whatever they have started themselves, too, which ends with nobody else."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    env = f"toy_env:Owner(notes={str(notes)!r}, stubborn=True)"
+    process = RunProcess(TINY.replace(env=env, steps=1_000_000), tmp_path / "run", sys.path)
+    assert process.receive()
+    process.close()
+    assert process._process.returncode == 130
+    (server,) = (int(path.stem) for path in notes.glob("*.begun"))
+    wait_until_ended(server)
+
+
+def test_a_run_is_stopped_later_than_its_environments():
+    assert GRACE >= CLOSING + 5, "some seconds for all else"
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,11 @@ from shapo.experiment import Experiment
 from shapo.experiments.sweep import child
 from shapo.experiments.sweep.engine import Failure, Row
 from shapo.rollout.processes import SINGLE_THREADED
+from shapo.rollout.rollout import CLOSING
 
 PROGRAM = "from shapo.experiments.sweep.child import main; main()"
-GRACE = 10.0
-"""Seconds that a run gets to stop by itself."""
+GRACE = CLOSING + 10.0
+"""Seconds that a run gets to stop by itself: its environments first, and who kills it sooner leaves those behind."""
 
 
 class RunProcess:
