@@ -1,6 +1,7 @@
 """What is installed: what it needs, what it can do without, and what it consists of."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from hostile import write_run
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -117,8 +119,21 @@ def test_the_wheel_is_whole_and_runs_by_itself(tmp_path):
     assert {f"shapo/{path.relative_to(SOURCE)}" for path in files} == {
         name for name in inside if name.startswith("shapo/")
     }
-    program = "import sys; sys.path.insert(0, sys.argv[1]); import shapo; print(shapo.__file__)"
-    assert str(wheel) in run("-c", program, str(wheel), cwd=tmp_path)
+    place = tmp_path / "installed"
+    run("-m", "pip", "install", "--quiet", "--no-deps", "--target", str(place), str(wheel))
+    alone = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(place)}}
+    assert run("-c", "import shapo; print(shapo.__file__)", **alone).startswith(str(place))
+
+    def shapo(*words: str) -> str:
+        return run(str(place / "bin" / "shapo"), *words, **alone)
+
+    assert "start here:" in shapo("--help")
+    assert "SafetyPointGoal1-v0" in shapo("envs")
+    shapo("figure", "gaussian-gradients", "--out", "figures")
+    assert list((tmp_path / "figures").glob("*.png"))
+    write_run(tmp_path / "run")
+    shapo("report", "run", "--out", "report.html")  # made of files that are no modules
+    assert "drawRunTable();" in (tmp_path / "report.html").read_text()
 
 
 def test_a_training_loads_nothing_that_it_does_not_need():
