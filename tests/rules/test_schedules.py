@@ -90,6 +90,7 @@ def test_numbers_of_other_libraries_are_numbers(kind):
     found = now(Sam(kind(0.0625)).rho, at())
     assert (type(found), found) == (float, 0.0625)
     assert now(TrustRegion(np.int64(3)).radius, at()) == 3.0
+    np.testing.assert_allclose(Decay(kind(0.0625))(at(iteration=3)), 0.03125)
 
 
 @pytest.mark.parametrize(

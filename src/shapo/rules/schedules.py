@@ -100,7 +100,7 @@ class Decay:
         check_number(self.radius, "Decay(radius={})")
 
     def __call__(self, progress: Progress) -> Array:
-        return self.radius / jnp.sqrt(jnp.asarray(progress.iteration) + 1.0)
+        return now(self.radius, progress) / jnp.sqrt(jnp.asarray(progress.iteration) + 1.0)
 
 
 def implied_alpha(radius: Array, samples: Array) -> Array:
