@@ -125,6 +125,8 @@ def test_help_names_what_must_be_given_and_sorts_the_many_options(capsys):
         (["train", "--num-envs", "0"], "num_envs is 0"),
         (["train", "--patience", "-1"], "patience is -1 seconds; it must be above 0"),
         (["play", "nowhere", "--out", "a.txt"], "a.txt: a film's name ends in .mp4 or .gif"),
+        (["report", "runs", "-o", "p/config.json"], "p/config.json: a page's name ends in .html"),
+        (["export", "p", "--out", "q/progress.csv"], "an exported policy's name ends in .onnx"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(capsys, words, hint):

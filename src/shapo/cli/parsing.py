@@ -9,6 +9,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from shapo.experiment import Experiment
@@ -77,6 +78,19 @@ def one_of(choices: Sequence[str]) -> Callable[[str], str]:
                 f"{word!r} is none of {', '.join(choices)}{nearest(word, choices)}"
             )
         return word
+
+    return parse
+
+
+def file_named(thing: str, *endings: str) -> Callable[[str], Path]:
+    """An option's type: a file to write, whose name ends as such a thing's does, so that it replaces nothing else."""
+
+    def parse(word: str) -> Path:
+        if not word.endswith(endings):
+            raise argparse.ArgumentTypeError(
+                f"{word}: {thing}'s name ends in {' or '.join(endings)}"
+            )
+        return Path(word)
 
     return parse
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shapo.cli.parsing import Parser
+from shapo.cli.parsing import Parser, file_named
 
 EXAMPLES = """\
 examples:
@@ -20,8 +20,9 @@ def describe(parser: Parser) -> None:
     """Declare the options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the run's folder, or a policy file")
     parser.add_argument(
-        "--out", type=Path, help="the file to write [policy.onnx beside the policy]"
-    )
+        "--out", type=file_named("an exported policy", ".onnx"),
+        help="the file to write, .onnx [policy.onnx beside the policy]",
+    )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.cli.parsing import Parser
+from shapo.cli.parsing import Parser, file_named
 from shapo.cli.trained import add_trial_options
 from shapo.words import BadInput, at_least_one, whole_number
 
@@ -31,7 +31,6 @@ examples:
 Under each agent stand its return and its cost so far, red once the cost has passed the limit; several costs each beside
 their own.
 """
-FORMATS = (".mp4", ".gif")
 
 
 def describe(parser: Parser) -> None:
@@ -39,7 +38,10 @@ def describe(parser: Parser) -> None:
     parser.add_argument(
         "runs", nargs="+", type=Path, metavar="RUN", help="a run's folder; several: side by side"
     )
-    parser.add_argument("--out", type=Path, help="the film, .mp4 or .gif [RUN/episode.mp4]")
+    parser.add_argument(
+        "--out", type=file_named("a film", ".mp4", ".gif"),
+        help="the film, .mp4 or .gif [RUN/episode.mp4]",
+    )  # fmt: skip
     parser.add_argument(
         "--seed", type=whole_number, default=0, metavar="INT", help="decides the episode [0]"
     )
@@ -66,8 +68,6 @@ def run(options: argparse.Namespace) -> None:
     from shapo.runs.folder import Run
 
     out = options.out if "out" in options else options.runs[0] / "episode.mp4"
-    if out.suffix not in FORMATS:
-        raise BadInput(f"{out}: a film's name ends in {' or '.join(FORMATS)}")
     runs = [Run.open(folder) for folder in options.runs]
     blueprints = [blueprint_of(trained, options.env, options.cost) for trained in runs]
     with contextlib.ExitStack() as opened:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shapo.cli.parsing import Parser
+from shapo.cli.parsing import Parser, file_named
 from shapo.cli.printing import print_skipped
 from shapo.words import counted
 
@@ -25,7 +25,10 @@ def describe(parser: Parser) -> None:
         metavar="RUNS",
         help="run folders, folders of runs, or archives",
     )
-    add("-o", "--out", type=Path, default=Path("report.html"), help="the page [report.html]")
+    add(
+        "-o", "--out", type=file_named("a page", ".html", ".htm"), default=Path("report.html"),
+        help="the page, .html [report.html]",
+    )  # fmt: skip
     add("--title", default="shapo report", help="its title [shapo report]")
 
 
