@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from shapo.experiment import Experiment
-from shapo.runs.lines import Among, time_left
+from shapo.runs.lines import Among, PlainLines, time_left
 from shapo.runs.panel import LivePanel, sparkline
 from shapo.runs.screen import progress
 
@@ -61,6 +61,33 @@ def test_the_panel_shows_what_matters(console):
         assert shown in text
     last = text[text.rindex("╭") :]
     assert max(map(len, last.splitlines())) <= 80
+
+
+def of_two_costs() -> dict[str, float]:
+    """The row, with a second cost that is above its limit."""
+    costs = {name: value for name, value in ROW.items() if name.startswith("cost/")}
+    row = {name: value for name, value in ROW.items() if name not in costs}
+    second = costs | {"cost/episode": 6.5, "cost/limit": 4.0, "cost/rate": 0.0065}
+    del row["policy/multiplier"]
+    costs, second = costs | {"policy/multiplier": 0.5}, second | {"policy/multiplier": 0.25}
+    for number, of_one in (("_1", costs), ("_2", second)):
+        row |= {name + number: value for name, value in of_one.items()}
+    return row
+
+
+def test_each_of_several_costs_is_shown_beside_its_own_limit(console):
+    with LivePanel(Experiment(steps=60_000, cost_limit=(10.0, 4.0)), console) as panel:
+        panel(of_two_costs())
+    text = console.export_text()
+    assert "cost 1" in text and "17.50 of 10" in text and "0.0175" in text
+    assert "cost 2" in text and "6.50 of 4" in text and "0.0065" in text
+    assert "λ 0.5, 0.25" in text and "≤: cost of the last 50 episodes" in text
+    lines = io.StringIO()
+    PlainLines(Experiment(steps=60_000, cost_limit=(10.0, 4.0)), lines)(of_two_costs())
+    assert (
+        "cost/episode_1=17.5 cost/limit_1=10 cost/rate_1=0.0175 policy/multiplier_1=0.5 "
+        "cost/episode_2=6.5 cost/limit_2=4 cost/rate_2=0.0065 policy/multiplier_2=0.25"
+    ) in lines.getvalue()
 
 
 def test_the_first_iteration_compiles_and_foretells_nothing(console):

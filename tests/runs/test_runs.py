@@ -344,3 +344,14 @@ def test_a_run_whose_config_is_lost_is_not_sound(tmp_path, capsys):
     with pytest.raises(Exception, match="1 of 2 runs damaged"):
         cli.dispatch(["runs", str(tmp_path), "--check"])
     assert f"{tmp_path}/b/config.json is missing" in capsys.readouterr().out
+
+
+def test_the_list_shows_each_cost_beside_its_own_limit(tmp_path, capsys):
+    run = Run.create(tmp_path / "several", Experiment(cost_limit=(10.0, 4.0)))
+    (run.folder / "progress.csv").write_text(
+        "iteration,steps,reward/episode,cost/episode_1,cost/episode_2\n0,100,1.0,17.5,6.5\n"
+    )
+    hostile.write_run(tmp_path / "single")
+    cli.dispatch(["runs", str(tmp_path)])
+    several, single = capsys.readouterr().out.splitlines()[1:]
+    assert "17.50 of 10, 6.50 of 4" in several and "  2.00 of 10  " in single

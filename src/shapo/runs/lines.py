@@ -20,16 +20,9 @@ class Among(NamedTuple):
     """Until all are done, given this one's latest row."""
 
 
-_LINE = (
-    "iteration",
-    "steps",
-    "reward/episode",
-    "cost/episode",
-    "cost/limit",
-    "cost/rate",
-    "policy/multiplier",
-    "time/steps_per_second",
-)
+_BEFORE = ("iteration", "steps", "reward/episode")
+_OF_A_COST = ("cost/episode", "cost/limit", "cost/rate", "policy/multiplier")
+_AFTER = ("time/steps_per_second",)
 
 
 class PlainLines:
@@ -55,7 +48,8 @@ class PlainLines:
         if now - self._last < SECONDS_BETWEEN_LINES and row["iteration"] + 1 < self._iterations:
             return
         self._last = now
-        pairs = [f"{name}={row[name]:.8g}" for name in _LINE if name in row]
+        names = [*_BEFORE, *(name + each for each in signals(row) for name in _OF_A_COST), *_AFTER]
+        pairs = [f"{name}={row[name]:.8g}" for name in names if name in row]
         if among := self._among:
             pairs[:0] = [f"run={among.number}/{among.count}", f"name={among.name}"]
         if foretells:
@@ -63,6 +57,12 @@ class PlainLines:
         if foretells and among:
             pairs.append(f"seconds_left_in_all={among.seconds_left(row):.0f}")
         print(*pairs, file=self._out, flush=True)
+
+
+def signals(row: Mapping[str, float]) -> list[str]:
+    """What stands behind a column's name for each cost signal: nothing, or of several their numbers."""
+    marks = [name.removeprefix("cost/limit") for name in row if name.startswith("cost/limit")]
+    return sorted(marks, key=lambda mark: (len(mark), mark))
 
 
 def time_left(row: Mapping[str, float], iterations: int) -> float:

@@ -25,8 +25,10 @@ class Line(NamedTuple):
     steps: int
     reward: float
     """Return per episode in the last iteration; from an archive, in its last row."""
-    cost: float
-    """Cost per episode likewise; the first, where there are several."""
+    costs: tuple[float, ...]
+    """Cost per episode likewise, of each signal; none where nothing can be read."""
+    limits: tuple[float, ...]
+    """What bounds each of them."""
 
 
 def overview(roots: Sequence[Path]) -> list[Line]:
@@ -72,7 +74,7 @@ def _lines(place: Path) -> list[Line]:
     try:
         return [_line(run) for run in _runs(place)]
     except (ValueError, OSError) as error:
-        return [Line(place, f"unreadable: {error}", 0, float("nan"), float("nan"))]
+        return [Line(place, f"unreadable: {error}", 0, float("nan"), (), ())]
 
 
 def _runs(place: Path) -> list[Run]:
@@ -81,8 +83,12 @@ def _runs(place: Path) -> list[Run]:
 
 def _line(run: Run) -> Line:
     history = run.history
-    steps, reached = history.steps, map(history.last, ("reward/episode", "cost/episode"))
-    return Line(run.folder, _state(run, steps), steps, *reached)
+    steps, limits = history.steps, run.experiment.cost_limit
+    several = len(limits) > 1
+    numbers = [f"_{number}" for number in range(1, len(limits) + 1)] if several else [""]
+    costs = tuple(history.last(f"cost/episode{number}") for number in numbers)
+    reward = history.last("reward/episode")
+    return Line(run.folder, _state(run, steps), steps, reward, costs, limits)
 
 
 def _state(run: Run, steps: float) -> str:

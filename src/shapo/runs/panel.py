@@ -15,7 +15,7 @@ from rich.text import Text
 
 from shapo.experiment import Experiment
 from shapo.runs.keyboard import without_marks
-from shapo.runs.lines import Among, time_left
+from shapo.runs.lines import Among, signals, time_left
 
 SPARKS = "▁▂▃▄▅▆▇█"
 
@@ -27,7 +27,7 @@ class LivePanel:
         self._experiment = experiment
         self._among = among
         self._returns: list[float] = []
-        self._costs: list[float] = []
+        self._costs: dict[str, list[float]] = {}
         self._row: Mapping[str, float] | None = None
         self._place = f"run {among.number} of {among.count}" if among else None
         self._begun = time.monotonic()
@@ -49,7 +49,8 @@ class LivePanel:
     def __call__(self, row: Mapping[str, float]) -> None:
         """Show one iteration."""
         self._returns.append(row["reward/episode"])
-        self._costs.append(_first(row, "cost/episode"))
+        for each in signals(row):
+            self._costs.setdefault(each, []).append(row[f"cost/episode{each}"])
         self._row = row
         if (among := self._among) and self._knows_pace:
             left = _clock(among.seconds_left(row))
@@ -87,19 +88,21 @@ class LivePanel:
         numbers.add_row(
             "return", _known(row["reward/episode"]), Text(sparkline(self._returns), style="cyan")
         )
-        cost, limit = _first(row, "cost/episode"), _first(row, "cost/limit")
-        style = "red" if cost > limit else "green"
-        numbers.add_row(
-            "cost",
-            Text(f"{_known(cost)} of {limit:g}", style=style),
-            Text(sparkline(self._costs), style=style),
-        )
-        numbers.add_row(
-            "cost rate",
-            f"{_first(row, 'cost/rate'):.4f}",
-            f"total {_first(row, 'cost/total'):,.0f}   80 % ≤ {_known(_first(row, 'cost/p80'), 1)}"
-            f"   95 % ≤ {_known(_first(row, 'cost/p95'), 1)}",
-        )
+        for each in signals(row):
+            number = each.replace("_", " ")
+            cost, limit = row[f"cost/episode{each}"], row[f"cost/limit{each}"]
+            style = "red" if cost > limit else "green"
+            numbers.add_row(
+                f"cost{number}",
+                Text(f"{_known(cost)} of {limit:g}", style=style),
+                Text(sparkline(self._costs[each]), style=style),
+            )
+            numbers.add_row(
+                f"cost rate{number}",
+                f"{row[f'cost/rate{each}']:.4f}",
+                f"total {row[f'cost/total{each}']:,.0f}   80 % ≤ {_known(row[f'cost/p80{each}'], 1)}"
+                f"   95 % ≤ {_known(row[f'cost/p95{each}'], 1)}",
+            )
         numbers.add_row(
             "episode",
             f"{_known(row['episode/length'], 0)} steps",
@@ -156,7 +159,7 @@ def _shares(row: Mapping[str, float]) -> tuple[str, str]:
 def _legend(row: Mapping[str, float]) -> Columns:
     """What the words in the panel mean."""
     none = [_OF_NO_EPISODE] if math.isnan(row["reward/episode"]) else []
-    said = none + [meaning for name, meaning in _MEANINGS.items() if name in row]
+    said = none + [meaning for name, meaning in _MEANINGS.items() if _values(row, name)]
     return Columns([Text(each, style="dim") for each in said], padding=(0, 3))
 
 
@@ -177,18 +180,19 @@ def _known(value: float, digits: int = 2) -> str:
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _first(row: Mapping[str, float], name: str) -> float:
-    """The column, or the first of several costs'."""
-    return row[name] if name in row else row[f"{name}_1"]
-
-
 def _columns(row: Mapping[str, float], names: Mapping[str, str]) -> tuple[str, str]:
+    form = {name: ".5f" if name in _NEAR_ONE else ".3g" for name in names}
     shown = [
-        f"{label} {row[name]:{'.5f' if name in _NEAR_ONE else '.3g'}}"
+        f"{label} {', '.join(f'{value:{form[name]}}' for value in values)}"
         for name, label in names.items()
-        if name in row
+        if (values := _values(row, name))
     ]
     return (shown[0] if shown else "", "   ".join(shown[1:]))
+
+
+def _values(row: Mapping[str, float], name: str) -> list[float]:
+    """What the row says under a name, once or for each of several costs; nothing where it does not."""
+    return [row[name + each] for each in dict.fromkeys(["", *signals(row)]) if name + each in row]
 
 
 def _clock(seconds: float) -> str:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   shapo runs
-      Every run below runs/: how far it has come, and return and cost per episode in its last iteration.
+      Every run below runs/: how far it has come, and return and cost per episode in its last iteration,
+      each cost beside its limit.
   shapo runs runs/sweep --check
       Also verify every file against the checksums that were written with it.
   shapo runs study.runs.gz
@@ -61,10 +62,15 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _words(line: "Line") -> tuple[str, ...]:
-    reached = ("–" if math.isnan(value) else f"{value:.2f}" for value in (line.reward, line.cost))
+    costs = zip(line.costs, line.limits, strict=True)
     return (
         printable(line.folder),
         f"{line.steps:,}",
-        *reached,
+        _known(line.reward),
+        ", ".join(f"{_known(cost)} of {limit:g}" for cost, limit in costs) or "–",
         " ".join(printable(line.state).split()),
     )
+
+
+def _known(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}"
