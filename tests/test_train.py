@@ -4,6 +4,7 @@ import json
 import signal
 import struct
 import sys
+import warnings
 from functools import partial
 from types import SimpleNamespace
 
@@ -253,6 +254,29 @@ def test_whole_batches_are_trained_and_said_to_be(tmp_path):
         pytest.raises(KeyboardInterrupt),
     ):
         train(experiment, tmp_path / "run", env=Toy, recorders=stop)
+
+
+def test_a_choice_that_does_nothing_is_said_to_in_python_too(tmp_path):
+    idle = TINY.replace(gradient="plain", pessimism=1e-3, alpha=0.2)
+    go = partial(train, idle, env=Toy, recorders=stop)
+    with pytest.warns(UserWarning) as heard, pytest.raises(KeyboardInterrupt):
+        go(tmp_path / "run")
+    said = [str(each.message) for each in heard if "does nothing here" in str(each.message)]
+    assert said == [
+        "pessimism does nothing here: it needs gradient shapo",
+        "alpha does nothing here: it needs gradient shapo and schedule alpha or effective-alpha",
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(KeyboardInterrupt):
+            go(tmp_path / "quiet", quiet=True)
+        with pytest.raises(KeyboardInterrupt):
+            train(TINY, tmp_path / "nothing idle", env=Toy, recorders=stop)
+
+
+def test_an_environment_that_is_made_already_is_refused(tmp_path):
+    with pytest.raises(BadInput, match=r"^env is a Toy that is made already; pass the class, or a"):
+        train(TINY, tmp_path / "run", env=Toy(1))  # type: ignore[arg-type]
 
 
 def test_errors_in_python_speak_python(tmp_path):

@@ -19,6 +19,7 @@ from shapo.envs.registry import canonical
 from shapo.experiment import Experiment
 from shapo.experiment.describing import name_of, really
 from shapo.experiment.extensions import IN_ALGO, require_named
+from shapo.experiment.idle import chosen, idle_among
 from shapo.rollout.blueprint import Blueprint, EnvFactory
 from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
 from shapo.runs.checkpoints import Checkpoint, joined
@@ -87,11 +88,12 @@ def train(
             instead of the one that `experiment` names; recorded likewise.
         resume: Continue the run in `out`, bit for bit; where `experiment` has more steps than it, beyond its end.
         watch: Called with each iteration's row, once it is on disk; what it raises stops the run, which can be resumed.
-        quiet: Show nothing; otherwise a terminal gets a live panel, a notebook a line now and then.
+        quiet: Show nothing, nor name choices that do nothing; otherwise a terminal gets a live panel, a notebook a line
+            now and then.
         recorders: Where else rows go, given the run and the first iteration; TensorBoard by default.
         patience: Seconds without an environment step after which an environment counts as stuck.
     """
-    experiment = really(experiment, env, algorithm)
+    asked, experiment = experiment, really(experiment, env, algorithm)
     require_named(experiment.names())
     if not patience > 0:
         raise BadInput(f"patience is {patience:g} seconds; it must be above 0")
@@ -103,6 +105,8 @@ def train(
         if env is None:
             canonical(experiment.env)
         _say_if_rounded(experiment)
+        if not quiet:
+            _say_if_idle(asked, experiment)
         run = Run.create(folder, experiment)
     with run.locked(), sigterm_raises():
         if experiment.steps > run.experiment.steps:
@@ -141,6 +145,12 @@ def _say_if_rounded(experiment: Experiment) -> None:
             f"{experiment.num_envs} num_envs x {experiment.steps_per_env:,} steps_per_env",
             stacklevel=3,
         )
+
+
+def _say_if_idle(asked: Experiment, experiment: Experiment) -> None:
+    # Asked before an environment or an algorithm was passed, which have nothing published.
+    for name, needed in idle_among(chosen(asked), [experiment]).items():
+        warnings.warn(f"{name} does nothing here: it needs {needed}", stacklevel=3)
 
 
 def _how_to_go_on(folder: Path, experiment: Experiment) -> str:

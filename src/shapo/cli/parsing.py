@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from shapo.experiment import Experiment
 from shapo.experiment.choices import OWN, Kind, kinds
 from shapo.experiment.experiment import SECTIONS
+from shapo.experiment.idle import idle_among
 from shapo.words import nearest, real_number, whole_number
 
 
@@ -147,11 +148,9 @@ def experiment_choices(options: argparse.Namespace) -> dict[str, Any]:
 
 def warn_of_idle(choices: Iterable[str], experiments: Sequence[Experiment]) -> None:
     """A line about each choice that was made and does nothing in any of the experiments."""
-    idle = [experiment.idle() for experiment in experiments]
-    for name in choices:
-        if all(name in each for each in idle):
-            option = f"--{name.replace('_', '-')}"
-            warnings.warn(f"{option} does nothing here: it needs {idle[0][name]}", stacklevel=2)
+    for name, needed in idle_among(choices, experiments).items():
+        option = f"--{name.replace('_', '-')}"
+        warnings.warn(f"{option} does nothing here: it needs {needed}", stacklevel=2)
 
 
 def field_docs(cls: type) -> dict[str, str]:

@@ -45,7 +45,8 @@ def main() -> None:
 
     try:
         begun = (folder / "config.json").exists()
-        train(experiment, folder, resume=begun, watch=lambda row: tell("row", dict(row)))
+        watch = lambda row: tell("row", dict(row))
+        train(experiment, folder, resume=begun, watch=watch, quiet=True)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     except Exception as error:
