@@ -1,5 +1,6 @@
 """Gymnasium environments on our contract, against the same environments driven by hand."""
 
+import collections
 import functools
 
 import gymnasium
@@ -11,6 +12,7 @@ from shapo import envs
 from shapo.envs import gymnasium_in
 from shapo.envs.gymnasium_in import CannotReplay, episode_seed
 from shapo.envs.heartbeat import heard_by
+from shapo.words import BadInput
 
 
 class Corridor(gymnasium.Env):  # a user's own environment
@@ -235,6 +237,29 @@ def test_a_factory_that_returns_nothing_is_named():
 
     with pytest.raises(ValueError, match=r"^forgetful: the factory returned no environment"):
         envs.make(forgetful, 1)
+
+
+@pytest.mark.parametrize("factory", [dict, collections.UserDict])
+def test_a_class_that_is_no_environment_is_named(factory):
+    name = factory.__name__
+    with pytest.raises(BadInput, match=f"^{name}: what it makes, a {name}, is no gymnasium.Env$"):
+        envs.make(factory, 1)
+
+
+def test_a_class_that_needs_more_is_told_how_to_get_it():
+    class Maze(Corridor):
+        def __init__(self, size):
+            self.size = size
+
+    with pytest.raises(BadInput, match=r"^Maze: missing .*'size'; pass functools.partial\(Maze, "):
+        envs.make(Maze, 1)
+    assert envs.make(functools.partial(Maze, size=3), 1).num_envs == 1
+    assert envs.make(Maze, 1, size=3).num_envs == 1
+
+
+def test_an_environment_that_is_made_already_is_refused():
+    with pytest.raises(BadInput, match=r"^this Corridor is made already; pass the class, or a"):
+        envs.make(Corridor(), 1)  # type: ignore[arg-type]
 
 
 def test_a_reset_of_former_days_is_refused():

@@ -14,6 +14,7 @@ from shapo.envs.gymnasium_in import FromGymnasium
 from shapo.envs.locomotion.tasks import HORIZON
 from shapo.envs.protocol import BatchEnv
 from shapo.experiment import names
+from shapo.experiment.describing import PASS_WHAT_MAKES_IT
 from shapo.words import BadInput
 
 IDS = tuple(names.IDS)
@@ -40,6 +41,8 @@ def make(id: str | Callable[..., Any], num_envs: int, seed: int = 0, **options: 
         raise BadInput(f"num_envs must be at least 1, got {num_envs}")
     if callable(id):
         return _from_factory(id, num_envs, seed, options)
+    if not isinstance(id, str):
+        raise BadInput(f"this {type(id).__name__} is made already; {PASS_WHAT_MAKES_IT}")
     id = canonical(id)
     if id in navigation.TASKS:
         return navigation.make(id, num_envs, seed, **options)
@@ -99,11 +102,31 @@ def _from_factory(
             env.reset(seed)
         return env
     cost = options.pop("cost", None)
+    _require_enough(factory, options)
     return FromGymnasium(partial(factory, **options), num_envs, seed, cost, _name(factory))
 
 
 def _makes_batches(factory: Callable[..., Any]) -> bool:
-    return "num_envs" in inspect.signature(factory).parameters
+    return "num_envs" in _signature(factory).parameters
+
+
+def _require_enough(factory: Callable[..., Any], options: dict[str, Any]) -> None:
+    try:
+        _signature(factory).bind(**options)
+    except TypeError as error:
+        name = _name(factory)
+        raise BadInput(
+            f"{name}: {error}; pass functools.partial({name}, key=value), or name it module:{name}(key=value)"
+        ) from None
+
+
+def _signature(factory: Callable[..., Any]) -> inspect.Signature:
+    """What it takes; whatever it likes, where Python does not know (classes that are written in C)."""
+    try:
+        return inspect.signature(factory)
+    except ValueError:
+        anything = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
+        return inspect.Signature([anything])
 
 
 def _name(factory: Callable[..., Any]) -> str:

@@ -21,6 +21,8 @@ def make_each(
         env = factory()
         if env is None:
             raise BadInput(f"{id}: the factory returned no environment; does it end with return?")
+        if not isinstance(env, gymnasium.Env):
+            raise BadInput(f"{id}: what it makes, a {type(env).__name__}, is no gymnasium.Env")
         # Two wrappers around one environment are two names for it.
         if any(env.unwrapped is other.unwrapped for other in made):
             raise BadInput(

@@ -18,6 +18,8 @@ from shapo.experiment.experiment import Experiment
 from shapo.experiment.extensions import CUSTOM, IN_ALGO, Name, is_custom, load, parse
 from shapo.words import BadInput
 
+PASS_WHAT_MAKES_IT = "pass the class, or a function that makes it: each worker makes its own"
+"""Instead of an environment."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -25,6 +27,8 @@ def really(experiment: Experiment, env: object, algorithm: object) -> Experiment
     """The experiment under the names of what is really used, where an environment or an algorithm is passed."""
     if not isinstance(experiment, Experiment):
         raise BadInput(f"train wants an Experiment, such as Experiment({experiment!r})")
+    if env is not None and not isinstance(env, str) and not callable(env):
+        raise BadInput(f"env is a {type(env).__name__} that is made already; {PASS_WHAT_MAKES_IT}")
     if env is not None:
         experiment = dataclasses.replace(experiment, env=name_of(env))
     if algorithm is not None:
