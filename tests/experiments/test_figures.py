@@ -28,6 +28,7 @@ STEPS = 200_000
 ANALYTIC = [name for name, figure in figures.FIGURES.items() if not figure.arms()]
 MEASURED = [name for name in figures.FIGURES if name not in ANALYTIC]
 PLAIN, SHAPO = (arm.with_steps(STEPS) for arm in figures.FIGURES["runtime"].arms())
+OF_RUNTIME = [arm.experiment.essence("seed") for arm in (PLAIN, SHAPO)]
 
 pytestmark = pytest.mark.xdist_group("figures")  # one process draws them for all
 
@@ -145,16 +146,33 @@ def test_runtime_is_measured(runs):
     assert values["total, minutes for 200k steps"] == pytest.approx([10 / 60] * 2)
 
 
-def test_total_time_is_the_clocks_and_not_a_speed(tmp_path):
-    """A run that compiled for a minute and was held up once: its median speed knows of neither."""
-    for seed, seconds in enumerate((70.0, 90.0)):
+def test_a_run_that_stood_still_says_nothing_about_shapo(tmp_path):
+    """One that stood still for two hours, and one on a machine that others had: the total agrees with the speed."""
+    for seed, (seconds, speed) in enumerate([(70.0, 20_000), (7200.0, 10_000), (400.0, 500)]):
         folder = write_run(tmp_path / f"s{seed}", PLAIN.experiment.replace(seed=seed))
         header, *rows = [line.split(",") for line in (folder / "progress.csv").read_text().split()]
         rows[-1][header.index("time/seconds")] = str(seconds)
+        for row in rows:
+            row[header.index("time/steps_per_second")] = str(speed)
         lines = [",".join(row) for row in (header, *rows)]
         (folder / "progress.csv").write_text("\n".join(lines) + "\n")
-    total, *_ = runtime.rows(gather([PLAIN, SHAPO], read_runs(tmp_path).runs))
-    assert total.values[0] == pytest.approx(80 / 60) and np.isnan(total.values[1])
+    results = gather([PLAIN, SHAPO], read_runs(tmp_path).runs)
+    total, *_, speed = runtime.rows(results)
+    assert speed.values[0] == 10_000 and np.isnan(speed.values[1])
+    assert total.values[0] == pytest.approx(STEPS / 10_000 / 60) and np.isnan(total.values[1])
+
+
+def test_what_an_archive_does_not_keep_is_said_to_be_missing(runs, tmp_path):
+    written = lambda found: [
+        text.get_text()
+        for panel in runtime.draw(gather([PLAIN, SHAPO], found)).axes
+        for text in panel.texts
+    ]
+    found = [each for each in read_runs(runs).runs if each.experiment.essence("seed") in OF_RUNTIME]
+    write_archive(found, tmp_path / "all.runs.gz")
+    from_archive, from_folders = written(read_runs(tmp_path).runs)[-1], written(found)[-1]
+    assert "the median seed" in from_folders and "shared the machine" in from_folders
+    assert "archives do not keep" in from_archive and "archives" not in from_folders
 
 
 def test_an_arm_has_each_seed_once_and_at_its_length(tmp_path):
