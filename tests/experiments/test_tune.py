@@ -6,6 +6,7 @@ import pytest
 from synthetic import write_run
 
 from shapo.cli import main as cli
+from shapo.cli.commands import tune
 from shapo.experiment import Experiment
 from shapo.experiments import sweep
 from shapo.experiments.sweep.sweep import RunsFailed
@@ -79,17 +80,22 @@ def test_a_seed_counts_once(tmp_path):
     assert [out.run.folder.name for out in found.left_out] == ["twice"]
 
 
-def test_the_command_says_what_to_take_and_why(tmp_path, capsys):
-    wanted, _ = measured(tmp_path / "made", [(1, 9), *[(k, k) for k in range(9)]])
+def told(tmp_path, capsys, plain):
+    """What the command says of a grid whose plain run has this return and cost rate, and the others k and k."""
+    wanted, _ = measured(tmp_path / "made", [plain, *[(k, k) for k in range(9)]])
     out = tmp_path / "out"
-    out.mkdir()
+    out.mkdir(parents=True)
     for path in (tmp_path / "made").glob("*/as_made"):
         path.rename(out / path.parent.name)
     cli.main([
         "tune", "--env", wanted[0].env, "--algo", "trpo-pid", "--steps", "60000", "--points", "3", "--seeds", "1",
         "--out", str(out),
     ])  # fmt: skip
-    text = capsys.readouterr().out
+    return wanted, capsys.readouterr().out
+
+
+def test_the_command_says_what_to_take_and_why(tmp_path, capsys):
+    wanted, text = told(tmp_path, capsys, plain=(1, 9))
     # Corner (0, 9): k * (9 - k) is largest at 4 (and 5, which costs more): pessimism 1e-4, the second radius.
     assert "take --pessimism 0.0001 --rho-critic 0.01: of the 9 points" in text
     command = f"shapo train --env {wanted[0].env} --algo trpo-pid --steps 60000 --gradient shapo "
@@ -97,6 +103,31 @@ def test_the_command_says_what_to_take_and_why(tmp_path, capsys):
         f"\n{command}--pessimism 0.0001 --rho-critic 0.01\n" in text
     )  # the very one that was chosen
     assert "without SHAPO" in text and text.count("front") == 8 and "chosen" in text
+
+
+@pytest.mark.parametrize(
+    "plain, said",
+    [
+        ((1, 9), "\nwithout SHAPO both are worse (return 1, cost rate 9)\n"),
+        ((1, 0.5), "\nbut without SHAPO the cost rate is no worse (return 1, cost rate 0.5)\n"),
+        ((9, 9), "\nbut without SHAPO the return is no worse (return 9, cost rate 9)\n"),
+        ((9, 0.5), "\nbut without SHAPO neither is worse (return 9, cost rate 0.5): nothing here"),
+    ],
+)
+def test_the_choice_is_compared_with_the_algorithm_without_shapo(tmp_path, capsys, plain, said):
+    assert said in told(tmp_path, capsys, plain)[1]
+
+
+def test_whether_shapo_helps_is_open_without_a_plain_run(tmp_path):
+    wanted, runs = measured(tmp_path, [(5, 5), (6, 4)])
+    found = weigh(wanted, [run for run in runs if run.experiment.gradient == "shapo"])
+    assert found.base is None and "is open: no run without it" in tune._reason(found, CHOICES)
+
+
+def test_a_schedule_without_pessimism_is_refused():
+    with pytest.raises(ValueError, match=r"schedule is 'alpha', where pessimism.* does nothing"):
+        grid(CHOICES | {"schedule": "alpha"}, 5, 1)
+    assert len(grid(CHOICES | {"schedule": "decay"}, 5, 1)) == 16
 
 
 @pytest.mark.parametrize("words", [["--seeds", "0"], ["--points", "0"]])

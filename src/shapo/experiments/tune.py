@@ -49,6 +49,14 @@ class Tuning(NamedTuple):
     """Of the area that the whole front beats, the part that the choice beats by itself."""
     left_out: list[LeftOut]
 
+    @property
+    def no_worse_without(self) -> list[str]:
+        """In which of the two numbers the algorithm without SHAPO is no worse than the choice."""
+        if self.base is None:
+            return []
+        of_return = ["return"] if self.base.reward >= self.choice.reward else []
+        return of_return + (["cost rate"] if self.base.cost_rate <= self.choice.cost_rate else [])
+
 
 def grid(choices: dict[str, Any], points: int, seeds: int) -> list[Experiment]:
     """The base without SHAPO, and with it at every point of the grid."""
@@ -59,6 +67,11 @@ def grid(choices: dict[str, Any], points: int, seeds: int) -> list[Experiment]:
     radii = np.geomspace(low, high, points).tolist() if points > 1 else [middle]
     base = Experiment(**choices)
     with_shapo = Experiment(**choices, gradient="shapo")
+    if "pessimism" in with_shapo.idle():
+        raise BadInput(
+            f"schedule is {with_shapo.schedule!r}, where pessimism, which is searched, does nothing; leave it away, or "
+            "search its own number with shapo sweep"
+        )
     configurations = [base] + [
         # 1e-4 should be called 1e-4, not 0.00010000000000000009.
         with_shapo.replace(pessimism=float(f"{radius:.6g}"), rho_critic=rho)

@@ -23,7 +23,7 @@ examples:
       What a coarser grid would run.
 
 Interrupted? The same command goes on where it stopped. Prints every point, which of them no other beats in both return
-and cost, and the one to take.
+and cost, the one to take, and where the algorithm without SHAPO is no worse than that.
 """
 
 
@@ -112,7 +112,21 @@ def _reason(found: "Tuning", choices: Mapping[str, Any]) -> str:
             f"of the {len(found.front)} points that none beats in both return and cost, it alone covers the most: "
             f"{found.share:.0%} of what they cover together"
         )
-    return f"take {numbers}: {why}\n{command}"
+    return f"take {numbers}: {why}\n{_beside_plain(found)}\n{command}"
+
+
+def _beside_plain(found: "Tuning") -> str:
+    """Whether SHAPO was worth anything here: the choice beside the algorithm without it."""
+    if found.base is None:
+        return "whether that is better than without SHAPO is open: no run without it has finished an episode"
+    reward, cost_rate, _ = _scores(found.base)
+    numbers = f"return {reward}, cost rate {cost_rate}"
+    same = found.no_worse_without
+    if len(same) == 2:
+        return f"but without SHAPO neither is worse ({numbers}): nothing here speaks for SHAPO"
+    if same:
+        return f"but without SHAPO the {same[0]} is no worse ({numbers})"
+    return f"without SHAPO both are worse ({numbers})"
 
 
 def _option(choice: tuple[str, Any]) -> str:
