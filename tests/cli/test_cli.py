@@ -305,8 +305,21 @@ def test_a_config_is_trained_with_again(capsys, run, monkeypatch, tmp_path):
 
     assert "leave --config away" in shapo(capsys, *words, "--resume", tmp_path / "mine")[2]
     assert "no.json is missing" in shapo(capsys, "train", "--config", tmp_path / "no.json")[2]
-    (tmp_path / "mine.json").write_text('{"algo": "ppo"}')
-    assert "mine.json is not a run's config" in shapo(capsys, *words)[2]
+
+
+@pytest.mark.parametrize(
+    "file, content, said",
+    [
+        ("my.json", '{"algo": "cpo"}', 'belong in it like this, {"experiment": {"algo": "cpo"}}'),
+        ("my.json", '{"experiment": {"alog": "cpo"}}', "no choice 'alog'; did you mean algo?\n"),
+        ("my.json", '{"experiment": {"steps": "many"}}', "steps is 'many'; it must be a whole"),
+        ("my.yaml", "algo: cpo\n", 'which is JSON: {"experiment": {"algo": "cpo"}}; a grid is for'),
+    ],
+)
+def test_a_config_written_by_hand_is_told_what_is_wrong(capsys, tmp_path, file, content, said):
+    (tmp_path / file).write_text(content)
+    code, _, error = shapo(capsys, "train", "--config", tmp_path / file)
+    assert code == 2 and f"{file} is not a run's config" in error and said in error
 
 
 def test_resume_refuses_a_changed_choice(capsys, run, monkeypatch):

@@ -186,7 +186,7 @@ def test_shapo_runs_lists_what_is_in_an_archive(given, runs, tmp_path, capsys):
         numbers = [float(word) for word in line.split()[2:4]]
         late = [run.history.values(name)[-5:].mean() for name in ("reward/episode", "cost/episode")]
         np.testing.assert_allclose(numbers, late, atol=0.006)
-        assert line.split()[4:] == ["finished"]
+        assert line.split()[4:] == ["of", "10", "finished"]
     assert said == "2 runs sound"
 
 
@@ -195,7 +195,7 @@ def test_steps_that_were_rounded_down_are_no_sign_of_an_unfinished_run(tmp_path,
     write_archive([read_runs(write_run(tmp_path / "odd", odd)).runs[0]], tmp_path / "odd.runs.gz")
     cli.dispatch(["runs", str(tmp_path / "odd.runs.gz")])
     line = capsys.readouterr().out.splitlines()[1].split()
-    assert line[1] == "12,345,670" and line[4:] == ["finished"]
+    assert line[1] == "12,345,670" and line[6:] == ["finished"]
 
 
 @pytest.mark.parametrize("content", [b"no gzip", None])

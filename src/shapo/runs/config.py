@@ -1,13 +1,15 @@
 """`config.json`: what was asked of a run, read without believing it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from shapo.experiment import Experiment
+from shapo.experiment.choices import kinds
 from shapo.experiment.extensions import Recorded
 from shapo.runs.files import Damaged, read_json
 from shapo.runs.provenance import Provenance, provenance_of
-from shapo.words import BadInput
+from shapo.words import BadInput, nearest
 
 FORMER_NAMES = {
     "radius": "radius_per_dim",
@@ -15,6 +17,8 @@ FORMER_NAMES = {
     "tolerance": "crpo_tolerance",
 }
 """What some choices were called when the study was begun."""
+EXAMPLE = '{"experiment": {"algo": "cpo"}}'
+"""What somebody may write by hand."""
 
 
 class BadConfig(BadInput):
@@ -37,12 +41,18 @@ def read_config(path: Path) -> Config:
     try:
         content = read_json(path)
     except Damaged as error:
+        if path.suffix != ".json":
+            raise BadConfig(
+                f"{path.name} is not a run's config, which is JSON: {EXAMPLE}; a grid is for shapo sweep"
+            ) from None
         raise BadConfig(f"{path.name} is not a run's config ({error})") from None
     return config_of(content, path.name)
 
 
 def config_of(content: Any, file: str) -> Config:
     """What the content of a `config.json` says; `BadConfig` names the file that it comes from."""
+    if isinstance(content, Mapping) and "experiment" not in content:
+        raise BadConfig(f"{file} is not a run's config: choices belong in it like this, {EXAMPLE}")
     try:
         choices, made = dict(content["experiment"]), provenance_of(content)
         custom = dict(content.get("custom", {}))
@@ -59,6 +69,12 @@ def config_of(content: Any, file: str) -> Config:
 
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
+    known = kinds(Experiment)
+    of = f"{file} is not a run's config"
+    by = "" if version == "unknown" else f" (written by shapo {version})"
+    for name in choices:
+        if name not in known and name not in FORMER_NAMES:
+            raise BadConfig(f"{of}: there is no choice {name!r}{nearest(str(name), known)}{by}")
     recorded: dict[str, Any] = {
         FORMER_NAMES.get(name, name): Recorded(value) if isinstance(value, str) else value
         for name, value in choices.items()
@@ -66,6 +82,4 @@ def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
     try:
         return Experiment(**recorded)
     except (ValueError, TypeError) as error:
-        raise BadConfig(
-            f"{file} is not a run's config of this version of shapo: {error} (written by shapo {version})"
-        ) from None
+        raise BadConfig(f"{of} of this version of shapo: {error}{by}") from None
