@@ -126,6 +126,14 @@ def test_bad_grids_are_refused_by_name(grid, hint):
     [
         ("grid.yaml", "a: [", "cannot be read: line 1: expected"),
         ("grid.toml", "a = ", "cannot be read"),
+        ("grid.yaml", "algo: cpo\nseeds: 2\nalgo: crpo\n", "line 3: algo is stated in line 1, too"),
+        (
+            "grid.yaml",
+            "runs:\n- {algo: cpo}\n- {algo: cpo, algo: trpo}",
+            "line 3: algo is stated in",
+        ),
+        ("grid.yaml", "base: &all {alog: *all}", "unknown key 'alog'"),
+        ("grid.toml", "algo = 'cpo'\nalgo = 'crpo'", "cannot be read: Cannot overwrite a value"),
         ("grid.yaml", "", "nothing in it"),
         ("grid.yaml", "- 3", "must be pairs"),
         ("grid.txt", "a", "ending in .yaml"),

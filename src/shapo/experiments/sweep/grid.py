@@ -82,7 +82,7 @@ def _refuse_idle(blocks: Sequence[Block]) -> None:
 
 
 def _parsed(path: Path) -> Mapping[str, Any]:
-    readers = {".yaml": yaml.safe_load, ".yml": yaml.safe_load, ".toml": tomllib.loads}
+    readers = {".yaml": _from_yaml, ".yml": _from_yaml, ".toml": tomllib.loads}
     if path.suffix not in readers:
         raise BadGrid(f"a grid is a file ending in {', '.join(readers)}")
     try:
@@ -95,6 +95,32 @@ def _parsed(path: Path) -> Mapping[str, Any]:
     if not content:
         raise BadGrid("nothing in it; state at least env, algo or seeds")
     return _mapping("the file", content)
+
+
+def _from_yaml(text: str) -> Any:
+    """As `yaml.safe_load`, which of a key that is stated twice would silently take the last."""
+    seen: set[int] = set()
+    parts = [yaml.compose(text, yaml.SafeLoader)]
+    while parts:
+        node = parts.pop()
+        if node is None or id(node) in seen:  # an alias may lead back to what it is part of
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            parts += node.value
+        elif isinstance(node, yaml.MappingNode):
+            _refuse_twice([key for key, _ in node.value])
+            parts += itertools.chain.from_iterable(node.value)
+    return yaml.safe_load(text)
+
+
+def _refuse_twice(keys: Sequence[yaml.Node]) -> None:
+    lines: dict[str, int] = {}
+    for key in keys:
+        name, line = str(key.value), key.start_mark.line + 1
+        if name in lines:
+            raise BadGrid(f"line {line}: {name} is stated in line {lines[name]}, too; keep one")
+        lines[name] = line
 
 
 def _mapping(place: str, content: Any) -> Mapping[str, Any]:
