@@ -154,6 +154,24 @@ def test_a_phone_and_a_long_name_fit(browser, tmp_path):
     assert browser.execute_script(widest) < 600
 
 
+def test_many_methods_are_told_apart_in_a_legend_that_is_seen_whole(browser, tmp_path):
+    for number in range(1, 17):
+        for gradient in ("plain", "shapo"):
+            each = SHORT.replace(gradient=gradient, radius_per_dim=number / 1000)
+            write_run(tmp_path / "runs" / f"{number}-{gradient}", each, iterations=2)
+    cli.dispatch(["report", str(tmp_path / "runs"), "-o", str(tmp_path / "page.html")])
+    browser.get((tmp_path / "page.html").as_uri())
+    looks = browser.execute_script(
+        "return [...document.querySelectorAll('#legend .swatch')].map(each => each.innerHTML)"
+    )
+    assert len(looks) == 32 and len(set(looks)) == 32
+    legend = browser.find_element(By.ID, "legend")
+    assert not browser.execute_script(
+        "return arguments[0].scrollHeight > arguments[0].clientHeight", legend
+    )
+    assert browser.find_element(By.TAG_NAME, "nav").value_of_css_property("position") == "static"
+
+
 def test_hovering_shows_values(opened):
     chart = opened.find_element(By.CSS_SELECTOR, "#learning figure:first-child svg")
     ActionChains(opened).scroll_to_element(chart).move_to_element(chart).perform()

@@ -300,12 +300,24 @@ const Charts = (() => {
     return value - sorted[low] < sorted[high] - value ? low : high;
   }
 
+  // So many corners, how far out and in between, and by how much turned.
+  const CORNERS = {
+    star: [5, 6.5, 2.7, 0],
+    triangle: [3, 5.5, 2.75, 0],
+    wedge: [3, 5.5, 2.75, Math.PI],
+    square: [4, 5.6, 3.96, Math.PI / 4],
+    diamond: [4, 6.2, 4.38, 0],
+    cross: [4, 6.5, 2, Math.PI / 4],
+    pentagon: [5, 5.2, 4.2, 0],
+    hexagram: [6, 6, 3.2, 0],
+  };
+
   function symbol(marker, x, y) {
-    const corners = { star: [5, 6.5, 2.7], triangle: [3, 5.5, 2.75] }[marker];
+    const corners = CORNERS[marker];
     if (!corners) return `M${x - 4.2} ${y}a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0 -8.4 0Z`;
-    const [count, outer, inner] = corners;
+    const [count, outer, inner, turn] = corners;
     const corner = (i) => {
-      const angle = (i * Math.PI) / count - Math.PI / 2,
+      const angle = (i * Math.PI) / count - Math.PI / 2 + turn,
         radius = i % 2 ? inner : outer;
       return `${(x + radius * Math.cos(angle)).toFixed(1)} ${(y + radius * Math.sin(angle)).toFixed(1)}`;
     };

@@ -4,10 +4,11 @@
 (() => {
   const { html, format } = Charts;
   const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+  // Each gradient rule's dash and marker; the next ones where there are more methods than colours.
   const RULES = {
-    plain: { dash: "5 3", marker: "disc" },
-    sam: { dash: "1.5 2.5", marker: "triangle" },
-    shapo: { dash: "", marker: "star" },
+    plain: [["5 3", "disc"], ["8 3 2 3", "square"], ["8 3 2 3 2 3", "pentagon"]],
+    sam: [["1.5 2.5", "triangle"], ["1.5 6", "wedge"], ["1.5 2.5 1.5 8", "hexagram"]],
+    shapo: [["", "star"], ["16 3", "diamond"], ["16 3 2 3", "cross"]],
   };
   const LEARNING = ["reward/episode", "cost/episode", "cost/rate", "cost/total", "cost/p95"];
   const DIAGNOSTICS = [
@@ -28,13 +29,16 @@
   // With several methods, a method keeps its colour and the gradient rule is told by line and marker.
   const rank = (group) =>
     methods.length > 1 ? methods.indexOf(group.method) : labels.indexOf(group.label);
-  const styleOf = (group) => ({
-    colour: COLOURS[rank(group) % COLOURS.length],
-    ...(RULES[group.gradient] ?? RULES.plain),
-  });
+  const styleOf = (group) => {
+    const looks = RULES[group.gradient] ?? RULES.plain;
+    const [dash, marker] = looks[Math.floor(rank(group) / COLOURS.length) % looks.length];
+    return { colour: COLOURS[rank(group) % COLOURS.length], dash, marker };
+  };
   const columns = Object.keys(data.columns);
   // Of the table's columns, so many hold names, which may be long.
   const NAMES = 3;
+  // A legend that is higher scrolls away with the page instead of covering it.
+  const STAYS_BELOW = 120;
 
   function shownGroups() {
     return data.groups.filter(
@@ -144,6 +148,7 @@
         draw();
       });
     }
+    legend.parentElement.classList.toggle("high", legend.offsetHeight > STAYS_BELOW);
   }
 
   function drawRunTable() {
@@ -295,6 +300,7 @@
     const option = html(byId("env"), "option", "", env);
     option.value = env;
   }
+  window.addEventListener("resize", drawLegend);
   byId("env").addEventListener("change", draw);
   byId("view").addEventListener("change", draw);
   draw();
