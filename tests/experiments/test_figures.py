@@ -1,7 +1,9 @@
 """The paper's figures: what they need, what they say, and that they show the runs' numbers."""
 
 import contextlib
+import dataclasses
 import io
+import itertools
 import shutil
 import sys
 import types
@@ -17,7 +19,7 @@ from synthetic import write_run
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
 from shapo.experiments import figures, style
-from shapo.experiments.figures import drawing, fronts, runtime
+from shapo.experiments.figures import drawing, fronts, runtime, tags
 from shapo.experiments.figures.figure import Arm, Result, at_radius, gather, need, provenance
 from shapo.experiments.quantities import COST_RATE
 from shapo.rules.multipliers import Pid
@@ -123,6 +125,30 @@ def test_points_are_means_and_ellipses_standard_errors(axes, runs):
     np.testing.assert_allclose(
         [ellipse.width / 2, ellipse.height / 2], [scipy.stats.sem(costs), scipy.stats.sem(rewards)]
     )
+
+
+def test_names_beside_points_cover_neither_each_other_nor_the_edge(axes, runs):
+    [result] = gather([SHAPO], read_runs(runs).runs)
+    named = [
+        result._replace(arm=dataclasses.replace(result.arm, tag=f"method {number}"))
+        for number in range(4)
+    ]
+    drawing.scatter(axes, named, COST_RATE)
+    [x] = axes.lines[0].get_xdata()
+    axes.set_xlim(0.9 * x, 1.005 * x)
+    tags.keep_apart(axes.figure)
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    panel = axes.get_window_extent()
+    assert all(panel.x0 <= box.x0 and box.x1 <= panel.x1 for box in boxes)
+
+
+def test_a_legend_names_what_is_drawn(runs):
+    arms = [arm.with_steps(STEPS) for arm in figures.FIGURES["schedules-single"].arms()]
+    own = [run for run in read_runs(runs).runs if run.experiment.schedule == "fixed"]
+    [legend] = figures.FIGURES["schedules-single"].draw(gather(arms, own)).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["plain", "SHAPO, fixed δ"]
+    plt.close("all")
 
 
 def test_curves_are_means_of_the_runs(axes, runs):

@@ -97,7 +97,7 @@ def settings(
     picture, panel = plt.subplots(figsize=(4, 3.1))
     scatter(panel, results, task.cost)
     panel.set_title(f"{title} on {task.name}")
-    legend(picture, looks)
+    legend(picture, there(results, looks))
     return picture
 
 
@@ -167,6 +167,12 @@ def steps_axis(axes: Axes) -> None:
 def count_ticks(axes: Axes) -> None:
     """Write the horizontal axis' numbers short: 200k, 10M."""
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: steps_text(x)))
+
+
+def there(results: Sequence[Result], entries: Sequence[tuple[str, Look]]) -> list[tuple[str, Look]]:
+    """Those of a legend's entries that have a point on the picture."""
+    drawn = [arm.look for arm, runs, _ in results if runs]
+    return [entry for entry in entries if entry[1] in drawn]
 
 
 def legend(

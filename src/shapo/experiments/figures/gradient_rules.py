@@ -53,7 +53,8 @@ def _side_by_side(
 
     def draw(results: Sequence[Result]) -> Picture:
         picture, _ = drawing.task_row(results)
-        drawing.legend(picture, [(rules.label, rules.look) for rules in compared])
+        entries = [(rules.label, rules.look) for rules in compared]
+        drawing.legend(picture, drawing.there(results, entries))
         return picture
 
     return Figure(name, title, item, draw, arms)

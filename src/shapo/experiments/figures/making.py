@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import matplotlib
 
 from shapo.experiments import style
+from shapo.experiments.figures import tags
 from shapo.experiments.figures.figure import (
     ASSUMED_SPEED,
     Figure,
@@ -140,6 +141,7 @@ def save(figure: Figure, results: Sequence[Result], out: Path) -> list[Path]:
         picture = figure.draw(results)
         if results:
             style.margin_note(picture, provenance(figure, results))
+        tags.keep_apart(picture)
         return style.save(picture, out, figure.name)
 
 
