@@ -182,6 +182,22 @@ def test_warnings_look_as_before_when_the_command_is_done(capsys, words):
     assert warnings.showwarning is before
 
 
+def test_a_warning_is_shown_once_and_without_the_colours_of_gymnasium(capsys, monkeypatch):
+    def heard(options):
+        for place in (1, 2):
+            text = f"{'a' * place}\n b \x1b]0;owned\x07"
+            for line in (3, 4):
+                message = f"\x1b[33mWARN: {text}\x1b[0m"
+                warnings.warn_explicit(message, UserWarning, "gymnasium/logger.py", line)
+
+    monkeypatch.setattr(algos, "run", heard)
+    error = shapo(capsys, "algos")[2]
+    assert error.splitlines() == [
+        r"shapo: warning: WARN: a b \x1b]0;owned\x07",
+        r"shapo: warning: WARN: aa b \x1b]0;owned\x07",
+    ]
+
+
 def test_a_fault_of_ours_is_not_called_bad_input(capsys, monkeypatch):
     """A ValueError that nobody raised on purpose: NumPy's, say."""
     monkeypatch.setattr(algos, "run", lambda options: np.zeros(2).reshape(3))

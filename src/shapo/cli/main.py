@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -13,6 +14,7 @@ from shapo.cli.commands import COMMANDS, module_of, parser_of
 from shapo.cli.parsing import Parser
 from shapo.words import BadInput, nearest, printable
 
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 EXAMPLES = """\
 start here:
   shapo train --env SafetyPointGoal1-v0 --algo trpo-pid --gradient shapo
@@ -128,13 +130,20 @@ def _one_line(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
-    """Only as long as the command runs; not by `warnings.catch_warnings`, which forgets what modules filter, too."""
-    usual, warnings.showwarning = warnings.showwarning, _one_line_warning
+    """Each once, without the colours in which Gymnasium writes its own, and only as long as the command runs.
+
+    Not by `warnings.catch_warnings`, which forgets what modules filter, too.
+    """
+    told = set()
+
+    def show(message, category, filename, lineno, file=None, line=None) -> None:
+        text = printable(" ".join(_COLOUR.sub("", str(message)).split()))
+        if text not in told:
+            told.add(text)
+            print(f"shapo: warning: {text}", file=file or sys.stderr)
+
+    usual, warnings.showwarning = warnings.showwarning, show
     try:
         yield
     finally:
         warnings.showwarning = usual
-
-
-def _one_line_warning(message, category, filename, lineno, file=None, line=None) -> None:
-    print(f"shapo: warning: {printable(message)}", file=file or sys.stderr)
