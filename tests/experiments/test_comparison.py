@@ -15,7 +15,7 @@ from shapo.experiment import Experiment
 from shapo.experiments import style
 from shapo.experiments.comparison import picture
 from shapo.experiments.comparison.arms import arms_of, names, read_arm
-from shapo.experiments.comparison.printed import _decimals, _interval, table
+from shapo.experiments.comparison.printed import _decimals, _interval, explanation, printed
 from shapo.experiments.statistics import Interval, rounded
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
@@ -308,9 +308,28 @@ def test_an_arm_is_called_by_what_differs(arms, called):
     assert names([Experiment(**choices).essence("seed") for choices in arms]) == called
 
 
-@pytest.mark.parametrize("width", [60, 80])
-def test_no_number_is_cut_however_narrow_the_terminal(tmp_path, width):
-    written(tmp_path, seeds=3, limits=(10.0, 5.0))
-    console = Console(width=width, file=io.StringIO())
-    console.print(table(arms_of(read_runs(tmp_path).runs)))
-    assert "…" not in console.file.getvalue()
+@pytest.mark.parametrize("arms", [PAIR, THREE], ids=["two arms", "three arms"])
+@pytest.mark.parametrize("limits", [(10.0,), (10.0, 5.0)], ids=["one cost", "two costs"])
+@pytest.mark.parametrize("width", [44, 60, 80, 100, 160])
+def test_no_cell_is_broken_however_narrow_the_terminal(tmp_path, width, arms, limits):
+    written(tmp_path, seeds=3, limits=limits, arms=arms)
+    found = arms_of(read_runs(tmp_path).runs)
+    shown = {}
+    for at in (width, 1000):
+        console = Console(width=at, file=io.StringIO())
+        for table in printed(found, at):
+            console.print(table)
+        shown[at] = console.file.getvalue()
+    number = r"[-+]?[\d,.]*\d"
+    cells = re.findall(rf"{number} ± {number}|{number} \[{number}, {number}\]", shown[1000])
+    assert len(cells) == (2 * len(arms) - 1) * (1 + 4 * len(limits))
+    assert all(cell in shown[width] for cell in cells)
+    assert max(map(len, shown[width].splitlines())) <= width
+    words = [word for arm in found for word in (*arm.label.split(), "return", "p95")]
+    assert all(word in shown[width] for word in words)
+
+
+def test_what_an_interval_that_holds_0_means(tmp_path):
+    written(tmp_path, seeds=2)
+    said = explanation(arms_of(read_runs(tmp_path).runs))
+    assert "one that holds 0 does not show that there is a difference" in said

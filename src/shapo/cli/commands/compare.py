@@ -67,12 +67,14 @@ def run(options: argparse.Namespace) -> None:
 
     from shapo.experiments.comparison import picture
     from shapo.experiments.comparison.numbers import notes, summary
-    from shapo.experiments.comparison.printed import explanation, table
+    from shapo.experiments.comparison.printed import explanation, printed
 
     arms, folder = _found(options) if getattr(options, "runs", None) else _trained(options)
     console = Console()
-    # Where it is no terminal, nobody wants cells broken to fit 80 columns.
-    (console if console.is_terminal else Console(width=200)).print(table(arms))
+    if not console.is_terminal:
+        console = Console(width=200)  # nobody wants a table turned on its side to fit 80 columns
+    for table in printed(arms, console.width):
+        console.print(table)
     print_prose(explanation(arms))
     for line in notes(arms):
         print_prose(printable(line))

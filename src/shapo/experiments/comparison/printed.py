@@ -1,41 +1,45 @@
-"""The comparison as it is printed: a table, and what its signs mean."""
+"""The comparison as it is printed: numbers as texts, and what their signs mean."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from rich import box
 from rich.table import Table
-from rich.text import Text
 
+from shapo.experiments.comparison.layout import Grid, tables
 from shapo.experiments.comparison.numbers import difference, quantities, title, values
 from shapo.experiments.groups import Group
 from shapo.experiments.statistics import Interval, rounded, standard_error
-from shapo.words import printable
 
 MISSING = "–"
 
 
-def table(arms: Sequence[Group]) -> Table:
-    """A line per arm; below, a line per arm with its difference from the first."""
+def printed(arms: Sequence[Group], width: int) -> list[Table]:
+    """A line per arm, and below with its difference from the first; where that is too wide, a line per number."""
     whats, base = quantities(arms), arms[0]
-    listing = Table(title=_name(title(arms)), box=box.SIMPLE_HEAD)
-    listing.add_column("", overflow="fold")
-    for what in whats:
-        listing.add_column(
-            what.name, justify="right", overflow="fold"
-        )  # a number that is cut is none
     found = {what: [values(arm, what) for arm in arms] for what in whats}
     decimals = {what: _decimals(np.concatenate(columns)) for what, columns in found.items()}
-    for number, arm in enumerate(arms):
-        cells = [_mean(found[what][number], decimals[what]) for what in whats]
-        listing.add_row(_name(arm.label), *cells)
-    listing.add_section()
-    for arm in arms[1:]:
-        cells = [_interval(difference(arm, base, what), decimals[what]) for what in whats]
-        listing.add_row(_name(f"{arm.label} − {base.label}"), *cells)
-    return listing
+    means = {what: [_mean(each, decimals[what]) for each in found[what]] for what in whats}
+    differences = {
+        what: [_interval(difference(arm, base, what), decimals[what]) for arm in arms[1:]]
+        for what in whats
+    }
+    names = [arm.label for arm in arms]
+    pairs = [f"{arm.label} − {base.label}" for arm in arms[1:]]
+    wide = Grid(
+        ["", *(what.name for what in whats)],
+        [_by_name(names, means.values()), _by_name(pairs, differences.values())],
+    )
+    on_its_side = Grid(
+        ["", *names, *pairs],
+        [[[what.name, *means[what], *differences[what]] for what in whats]],
+    )
+    return tables(title(arms), wide, on_its_side, width)
+
+
+def _by_name(names: Sequence[str], columns: Iterable[Sequence[str]]) -> list[list[str]]:
+    return [list(row) for row in zip(names, *columns, strict=True)]
 
 
 def explanation(arms: Sequence[Group]) -> str:
@@ -50,15 +54,12 @@ def explanation(arms: Sequence[Group]) -> str:
     if len(arms) > 1:
         said.append("−: mean of the differences between runs of the same seed")
         said[-1] += (
-            ", [in brackets] its 95 % confidence interval (Student's t); one that holds 0 shows no difference."
+            ", [in brackets] its 95 % confidence interval (Student's t); one that holds 0 does not show that "
+            "there is a difference."
             if several
             else "; of one seed, so nothing says whether it is more than chance."
         )
     return "\n".join(said)
-
-
-def _name(label: str) -> Text:
-    return Text(printable(label))
 
 
 def _decimals(values: NDArray) -> int:

@@ -1,0 +1,81 @@
+"""Tables in a terminal's width: a cell is never broken, so a wide table is turned on its side, or taken apart."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from shapo.words import printable
+
+
+class Grid(NamedTuple):
+    """Cells, each row under its name in the first column."""
+
+    headings: list[str]
+    sections: list[list[list[str]]]
+    """With a gap between them."""
+
+
+def tables(title: str, wide: Grid, on_its_side: Grid, width: int) -> list[Table]:
+    """The first of them that fits, or a table for each column of the wide one."""
+    for grid in (wide, on_its_side):
+        if widths := _widths(grid, width):
+            return [_table(title, grid, widths)]
+    columns = [_column(wide, number) for number in range(1, len(wide.headings))]
+    titles = [title, *[""] * (len(columns) - 1)]
+    return [
+        _table(heading, each, _widths(each, width) or _natural(each))
+        for heading, each in zip(titles, columns, strict=True)
+    ]
+
+
+def _column(grid: Grid, number: int) -> Grid:
+    """The names and one column of the cells."""
+    of = lambda row: [row[0], row[number]]
+    return Grid(of(grid.headings), [[of(row) for row in section] for section in grid.sections])
+
+
+def _natural(grid: Grid) -> list[int]:
+    return [max(map(len, column)) for column in zip(grid.headings, *_rows(grid), strict=True)]
+
+
+def _widths(grid: Grid, width: int) -> list[int] | None:
+    """Of the columns, in so many letters; None if a cell would have to be broken. Names and headings may be."""
+    count = len(grid.headings)
+    room = width - (
+        3 * count + 1
+    )  # a margin at each side of a column, a gap between them, and the edges
+    natural = _natural(grid)
+    if sum(natural) <= room:
+        return natural
+    names, *columns = zip(*_rows(grid), strict=True)
+    fixed = [
+        max(map(len, (*cells, *heading.split())))
+        for heading, cells in zip(grid.headings[1:], columns, strict=True)
+    ]
+    left = room - sum(fixed)
+    needed = max(len(word) for name in names for word in name.split())
+    return [min(left, natural[0]), *fixed] if left >= needed else None
+
+
+def _rows(grid: Grid) -> list[list[str]]:
+    return [row for section in grid.sections for row in section]
+
+
+def _table(title: str, grid: Grid, widths: Sequence[int]) -> Table:
+    made = Table(title=_text(title) if title else None, box=box.SIMPLE_HEAD)
+    for number, (heading, width) in enumerate(zip(grid.headings, widths, strict=True)):
+        made.add_column(
+            _text(heading), justify="right" if number else "left", overflow="fold", width=width
+        )
+    for section in grid.sections:
+        for row in section:
+            made.add_row(*map(_text, row))
+        made.add_section()
+    return made
+
+
+def _text(words: str) -> Text:
+    return Text(printable(words))
