@@ -1,6 +1,6 @@
 """Tables in a terminal's width: a cell is never broken, so a wide table is turned on its side, or taken apart."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rich import box
@@ -19,21 +19,27 @@ class Grid(NamedTuple):
 
 
 def tables(title: str, wide: Grid, on_its_side: Grid, width: int) -> list[Table]:
-    """The first of them that fits, or a table for each column of the wide one."""
-    for grid in (wide, on_its_side):
-        if widths := _widths(grid, width):
-            return [_table(title, grid, widths)]
-    columns = [_column(wide, number) for number in range(1, len(wide.headings))]
-    titles = [title, *[""] * (len(columns) - 1)]
+    """The first of them that fits; or that on its side in two, the wide one's sections; or one for each wide column."""
+    halves, split = [], 1
+    for section in wide.sections:
+        if section:
+            halves.append(_part(on_its_side, range(split, split + len(section))))
+        split += len(section)
+    columns = [_part(wide, [number]) for number in range(1, len(wide.headings))]
+    ways = ([wide], [on_its_side], halves)
+    fitting = (way for way in ways if all(_widths(grid, width) for grid in way))
+    chosen = next(fitting, columns)
+    titles = [title, *[""] * (len(chosen) - 1)]
     return [
-        _table(heading, each, _widths(each, width) or _natural(each))
-        for heading, each in zip(titles, columns, strict=True)
+        _table(heading, grid, _widths(grid, width) or _natural(grid))
+        for heading, grid in zip(titles, chosen, strict=True)
     ]
 
 
-def _column(grid: Grid, number: int) -> Grid:
-    """The names and one column of the cells."""
-    of = lambda row: [row[0], row[number]]
+def _part(grid: Grid, columns: Iterable[int]) -> Grid:
+    """The names and some columns of the cells."""
+    taken = [0, *columns]
+    of = lambda row: [row[number] for number in taken]
     return Grid(of(grid.headings), [[of(row) for row in section] for section in grid.sections])
 
 
