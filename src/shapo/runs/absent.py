@@ -5,10 +5,17 @@ from pathlib import Path
 
 CONFIG = "config.json"
 """What every run's folder has."""
+ARCHIVE = ".runs.gz"
+"""How an archive's name ends; what reads one is built on this file."""
 
 
 def no_run(folder: Path) -> str:
     """A folder, or what should have been one, is no run's."""
+    if in_archive(folder):
+        return (
+            f"{folder} is in an archive, which keeps the rows of runs, not policies or checkpoints; "
+            "name the folder that the run was trained in"
+        )
     if not folder.exists():
         return f"{folder} holds no run: there is no such folder{_near(folder, _runs_in(folder.parent))}"
     if not folder.is_dir():
@@ -21,6 +28,11 @@ def no_run(folder: Path) -> str:
         return f"{folder} holds no run (no {CONFIG}){_near(folder, _runs_in(folder.parent))}"
     others = f"; `shapo runs {folder}` lists them all" if len(below) > 1 else ""
     return f"{folder} is a folder of runs; name one of them: {folder / below[0]}{others}"
+
+
+def in_archive(place: Path) -> bool:
+    """Whether it is an archive, or would be in one."""
+    return any(each.name.endswith(ARCHIVE) and each.is_file() for each in (place, place.parent))
 
 
 def no_policy(folder: Path) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shapo.rollout.acting import Actor, Forward
 from shapo.rollout.actions import Actions, ActionScale, Choices
-from shapo.runs.absent import no_policy
+from shapo.runs.absent import in_archive, no_policy
 from shapo.runs.files import Damaged, pack, unpack, write_atomically
 from shapo.words import BadInput
 
@@ -80,7 +80,8 @@ class TrainedPolicy:
 def load(run: str | os.PathLike) -> TrainedPolicy:
     """The policy of a run: its folder, or the policy file itself."""
     path = Path(run)
-    if not (path := path / FILE if path.is_dir() else path).exists():
+    path = path / FILE if path.is_dir() else path
+    if in_archive(path) or not path.exists():
         raise BadInput(no_policy(Path(run)))
     arrays, facts = unpack(path)
     try:
