@@ -59,6 +59,16 @@ def test_every_environment_plays_its_share():
     np.testing.assert_allclose(np.array(ours, float), np.array(sorted(expected), float), rtol=1e-6)
 
 
+def test_a_run_is_evaluated_in_the_environment_it_was_trained_in(tmp_path):
+    experiment = hostile.EXPERIMENT.replace(env="toy_env:Toy")
+    run = Run(hostile.write_run(tmp_path / "run", experiment, policy=POLICY), experiment)
+    expected = evaluate(POLICY, build, 5).returns.tolist()
+    assert evaluate(run, episodes=5).returns.tolist() == expected
+    assert evaluate(run, build, 5).returns.tolist() == expected
+    with pytest.raises(ValueError, match="pass build, or a Run instead of its policy"):
+        evaluate(POLICY)
+
+
 def test_sampling_differs_and_repeats():
     plain, once, again, other = (
         evaluate(POLICY, build, 5, seed, stochastic).returns.tolist()

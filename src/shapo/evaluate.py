@@ -108,8 +108,8 @@ def _wrapper(policy: TrainedPolicy) -> Wrapper | None:
 
 
 def evaluate(
-    policy: TrainedPolicy,
-    build: Callable[[int, int], BatchEnv],
+    policy: TrainedPolicy | Run,
+    build: Callable[[int, int], BatchEnv] | None = None,
     episodes: int = 20,
     seed: int = 0,
     stochastic: bool = False,
@@ -117,11 +117,18 @@ def evaluate(
 ) -> Evaluation:
     """Let `policy` play `episodes` episodes in environments made by `build(num_envs, seed)`.
 
+    Of a `Run` it is the run's policy, in the environment that it was trained in. `first_seed(seed)` is where the
+    environments' seeds begin. The answer's `summary()` has means, standard errors and the tail of the cost.
+
     Each of several environments plays its own share and no more: to take whichever episodes end first would favour
     short ones. An environment whose episode is cut after `max_steps` plays no other, for it could not begin one.
     """
     if episodes < 1:
         raise BadInput(f"episodes is {episodes}; at least one is needed")
+    if isinstance(policy, Run):
+        build, policy = build or blueprint_of(policy).build, policy.policy
+    if build is None:
+        raise BadInput("evaluate needs an environment: pass build, or a Run instead of its policy")
     num_envs = min(episodes, SIDE_BY_SIDE)
     with contextlib.closing(build(num_envs, first_seed(seed))) as env:
         return _played(policy, env, episodes, seed, stochastic, max_steps)
