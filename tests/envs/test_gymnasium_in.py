@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import warnings
 
 import gymnasium
 import numpy as np
@@ -12,6 +13,7 @@ from shapo import envs
 from shapo.envs import gymnasium_in
 from shapo.envs.gymnasium_in import CannotReplay, episode_seed
 from shapo.envs.heartbeat import heard_by
+from shapo.envs.protocol import Remark
 from shapo.words import BadInput
 
 
@@ -192,6 +194,42 @@ def test_observations_and_actions_of_any_shape_become_vectors():
     np.testing.assert_array_equal(env.reset(0), [[0, 1, 0, 0.5, -0.5]])
     step = env.step(np.array([[0.25, 9.0, 0.0, 0.0]]))
     np.testing.assert_array_equal(step.obs, [[0, 0, 1, 0.25, 1.0]])
+
+
+PICTURE = spaces.Box(0, 255, (16, 16, 3), np.uint8)
+
+
+@pytest.mark.parametrize(
+    "space", [PICTURE, spaces.Dict({"seen": PICTURE, "felt": spaces.Box(0, 1, (3,))})]
+)
+def test_who_has_pictures_made_into_vectors_is_told(space):
+    class Camera(Corridor):
+        observation_space = space
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            return self.observation_space.sample(), {}
+
+        def step(self, action):
+            return self.observation_space.sample(), 0.0, False, False, {"cost": 0.0}
+
+    with pytest.warns(Remark, match="^Camera: pictures among its observations .* 7[67]"):
+        assert envs.make(Camera, 2).reset(0).shape[1] >= 768
+
+
+def test_who_has_none_is_told_nothing():
+    class Bytes(Corridor):
+        observation_space = spaces.Box(0, 255, (16,), np.uint8)
+
+        def reset(self, *, seed=None, options=None):
+            return np.zeros(16, np.uint8), {}
+
+        def step(self, action):
+            return np.zeros(16, np.uint8), 0.0, False, False, {"cost": 0.0}
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        envs.make(Bytes, 1)
 
 
 @pytest.mark.parametrize("id", ["Pendulum-v1", "CartPole-v1"])

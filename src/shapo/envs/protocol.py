@@ -105,5 +105,9 @@ class BatchEnv(Protocol):
         ...
 
 
+class Remark(UserWarning):
+    """What whoever trains in an environment should know of it."""
+
+
 Wrapper = Callable[[BatchEnv], BatchEnv]
 """The environment as an algorithm wants to see it."""

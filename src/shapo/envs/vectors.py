@@ -1,5 +1,6 @@
 """Observations and actions of any shape as vectors, and an action's vector as its environment wants it."""
 
+import warnings
 from typing import Any
 
 import gymnasium
@@ -7,6 +8,7 @@ import numpy as np
 from gymnasium.spaces.utils import flatten_space
 from numpy.typing import NDArray
 
+from shapo.envs.protocol import Remark
 from shapo.words import BadInput
 
 
@@ -15,8 +17,26 @@ def observation_vectors(id: str, space: gymnasium.Space) -> gymnasium.spaces.Box
     flat = flatten_space(space)
     if not isinstance(flat, gymnasium.spaces.Box):
         raise BadInput(f"{id}: cannot make a vector of its observations, {flat}")
+    if _has_pictures(space):
+        warnings.warn(
+            f"{id}: pictures among its observations are taken as vectors, {flat.shape[0]:,} numbers in all; policies "
+            "are small tanh networks, so have it observe features instead",
+            Remark,
+            stacklevel=2,
+        )
     low, high = flat.low.astype(np.float64), flat.high.astype(np.float64)
     return gymnasium.spaces.Box(low, high, dtype=np.float64)
+
+
+def _has_pictures(space: gymnasium.Space) -> bool:
+    match space:
+        case gymnasium.spaces.Box():
+            return space.dtype == np.uint8 and len(space.shape) == 3
+        case gymnasium.spaces.Dict():
+            return any(map(_has_pictures, space.spaces.values()))
+        case gymnasium.spaces.Tuple():
+            return any(map(_has_pictures, space.spaces))
+    return False
 
 
 def action_vectors(

@@ -7,7 +7,7 @@ from typing import Any
 
 from shapo import envs
 from shapo.envs.closing import closed_if_refused
-from shapo.envs.protocol import BatchEnv, Wrapper
+from shapo.envs.protocol import BatchEnv, Remark, Wrapper
 from shapo.experiment import Experiment
 from shapo.experiment.algos import IGNORES_COST
 from shapo.experiment.extensions import is_custom, load, parse, require_named
@@ -17,8 +17,8 @@ EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
 
 
-class Costless(UserWarning):
-    """An environment that says nothing about cost was taken as free."""
+Costless = Remark
+"""What the workers pass on; here, that an environment which says nothing about cost was taken as free."""
 
 
 @dataclass(frozen=True)
