@@ -21,9 +21,10 @@ import pytest
 
 from shapo import envs, training
 from shapo.cli import main as cli
+from shapo.cli.commands import module_of
 from shapo.cli.parsing import Parser, experiment_choices
 from shapo.experiment import Experiment
-from shapo.experiment.algos import ALGOS
+from shapo.experiment.algos import ALGOS, IGNORES_COST
 from shapo.experiments.figures import FIGURES
 
 ROOT = Path(__file__).parents[1]
@@ -309,6 +310,13 @@ def test_every_algorithm_has_a_page_and_is_made_of_what_its_row_says():
         assert LINK.search(name), algo
         said = " · ".join(part.strip().replace("`", "") for part in parts if part.strip())
         assert said == row.made_of or (algo.startswith("cpo") and said.startswith(row.made_of))
+
+
+def test_who_needs_no_cost_is_named_wherever_that_is_said():
+    for page in ("environments.md", "faq.md"):
+        (line,) = re.findall(r"^.*`npg`.*", (ROOT / "docs" / page).read_text(), re.MULTILINE)
+        assert all(f"`{algo}`" in line for algo in IGNORES_COST)
+    assert f"needs none ({', '.join(IGNORES_COST)})" in " ".join(module_of("envs").EXAMPLES.split())
 
 
 def test_every_environment_is_shown():

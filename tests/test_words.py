@@ -1,5 +1,6 @@
 """What people read, and the one kind of error that is their own."""
 
+import argparse
 import ast
 import re
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from shapo.experiments.sweep.child import _failure
 from shapo.runs.holding import RunInUse
-from shapo.words import BadInput, counted, number_text, printable, spread
+from shapo.words import BadInput, counted, number_text, printable, spread, whole_number
 
 SOURCE = Path(__file__).parents[1] / "src" / "shapo"
 LIBRARY = ("types.py", "collector.py")
@@ -73,6 +74,14 @@ def test_numbers_to_read():
     }
     assert {number: number_text(number) for number in written} == written
     assert spread(0.123) == " ± 0.12" and spread(float("nan")) == ""
+
+
+def test_a_whole_number_is_the_one_that_was_typed():
+    typed = {"1e6": 1_000_000, "1_000_000": 1_000_000, "9" * 20: int("9" * 20), "-3": -3, "2.0": 2}
+    assert {word: whole_number(word) for word in typed} == typed
+    for word in ("1.5", "inf", "nan", "1e999", "many", ""):
+        with pytest.raises(argparse.ArgumentTypeError, match=f"'{word}' is no whole number"):
+            whole_number(word)
 
 
 def test_one_is_not_many():

@@ -1,6 +1,7 @@
 """What people type and read: numbers, and names that are nearly right."""
 
 import argparse
+import contextlib
 import difflib
 import math
 from collections.abc import Iterable
@@ -36,6 +37,8 @@ def folder_name(text: str) -> str:
 
 def whole_number(word: str) -> int:
     """An option's type: an integer, which may be written 1e6 or 1_000_000."""
+    with contextlib.suppress(ValueError):
+        return int(word)  # a float would round one of twenty digits
     try:
         number = float(word)
         if number == int(number):

@@ -21,6 +21,7 @@ from shapo.envs.heartbeat import alive
 from shapo.envs.protocol import Step
 from shapo.envs.singles import make_each, name_of, time_limit
 from shapo.envs.vectors import action_vectors, native_action, observation_vectors
+from shapo.experiment.algos import IGNORES_COST
 from shapo.words import BadInput, counted
 
 CostFunction = Callable[[Any, Any, dict[str, Any]], ArrayLike]
@@ -222,7 +223,8 @@ class FromGymnasium:
         if "cost" not in info:
             raise NoCost(
                 f"{self.id}: step() returned no info['cost']; return one, or pass "
-                "cost=function(obs, action, info), on the command line --cost module:function; trpo and ppo need none"
+                "cost=function(obs, action, info), on the command line --cost module:function; "
+                f"{', '.join(IGNORES_COST)} need none"
             )
         return info["cost"]
 

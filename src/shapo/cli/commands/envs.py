@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 Any Gymnasium id works, too, if its steps put a cost into info["cost"], if --cost names a function of yours, or if the
-algorithm needs none (trpo, ppo); and so does your own class or function, written module:name (shapo train --help shows
-how).
+algorithm needs none (trpo, npg, ppo); and so does your own class or function, written module:name (shapo train --help
+shows how).
 """
 
 
