@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -182,6 +183,21 @@ def test_runs_that_are_there(tmp_path, capsys, monkeypatch):
     assert archived["plain"]["values"]["return"] == pytest.approx(
         found["plain"]["values"]["return"]
     )
+
+
+def test_no_comparison_of_runs_replaces_another(tmp_path, monkeypatch):
+    monkeypatch.setitem(style.SETTINGS, "figure.dpi", 40)  # quick to draw
+    monkeypatch.setattr(style, "FORMATS", ("png",))
+    for name in ("a", "b"):
+        written(tmp_path / name / "runs", seeds=1)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for words in (["../a/runs"], ["../b/runs"], ["../a/runs", *["../b/runs"] * 20]):
+        cli.main(["compare", *words])
+        cli.main(["compare", *words])
+    names = sorted(path.name for path in Path().iterdir())
+    assert names[1:] == ["comparison-a-runs.png", "comparison-b-runs.png"]
+    assert names[0].startswith("comparison-a-runs-b-runs-b-runs") and len(names[0]) < 150
 
 
 def test_shorter_runs_are_left_out_and_said(tmp_path, capsys, monkeypatch):

@@ -1,6 +1,7 @@
 """`shapo compare`: which of several ways of training is better here?"""
 
 import argparse
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,8 +31,11 @@ examples:
       The published five seeds. Interrupted? The same command goes on where it stopped.
 
 Prints a line per arm and its difference from the first with what the numbers mean, and draws comparison.png, .svg and
-.pdf.
+.pdf; of runs that are there, without --out, in the current folder under their names: comparison-runs-ours-….png.
 """
+
+LONGEST = 120
+"""Letters of a picture's name."""
 
 
 def describe(parser: Parser) -> None:
@@ -48,7 +52,8 @@ def describe(parser: Parser) -> None:
     add("--seeds", type=whole_number, metavar="INT", help="runs of each arm [3]")
     add(
         "--out", type=Path,
-        help="folder of the runs and the picture [runs/compare-ENV-ALGO; of RUNS, the current one]",
+        help="folder of the runs and of comparison.png [runs/compare-ENV-ALGO; of RUNS, "
+        "comparison-RUNS.png in the current one]",
     )  # fmt: skip
     add(
         "--json", action="store_true", default=False,
@@ -69,7 +74,8 @@ def run(options: argparse.Namespace) -> None:
     from shapo.experiments.comparison.numbers import notes, summary
     from shapo.experiments.comparison.printed import explanation, printed
 
-    arms, folder = _found(options) if getattr(options, "runs", None) else _trained(options)
+    given = getattr(options, "runs", [])
+    arms, folder = _found(options) if given else _trained(options)
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)  # nobody wants a table turned on its side to fit 80 columns
@@ -80,7 +86,17 @@ def run(options: argparse.Namespace) -> None:
         print_prose(printable(line))
     if options.json:
         print(json.dumps(summary(arms)))
-    print(f"picture={picture.save(arms, folder)[0]}")
+    name = "comparison" if not given or "out" in options else _called(given)
+    print(f"picture={picture.save(arms, folder, name)[0]}")
+
+
+def _called(given: Sequence[Path]) -> str:
+    """The name of a picture that is to lie beside those of other comparisons."""
+    parts = [part for path in given for part in path.resolve().parts[-2:]]
+    whole = folder_name("-".join(["comparison", *parts]))
+    if len(whole) <= LONGEST:
+        return whole
+    return f"{whole[:LONGEST]}-{hashlib.blake2b(whole.encode(), digest_size=4).hexdigest()}"
 
 
 def _found(options: argparse.Namespace) -> "tuple[list[Group], Path]":

@@ -19,10 +19,10 @@ from shapo.runs.history import FINAL_SHARE
 SMOOTHED = "Curves are running means over a tenth of the steps, so they end at the table's numbers"
 
 
-def save(arms: Sequence[Group], folder: Path) -> list[Path]:
-    """Write the picture as `comparison.png`, `.svg` and `.pdf`."""
+def save(arms: Sequence[Group], folder: Path, name: str = "comparison") -> list[Path]:
+    """Write the picture as `name.png`, `.svg` and `.pdf`."""
     with style.house_style():
-        return style.save(draw(arms), folder, "comparison")
+        return style.save(draw(arms), folder, name)
 
 
 def draw(arms: Sequence[Group]) -> Figure:
