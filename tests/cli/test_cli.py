@@ -182,6 +182,19 @@ def test_warnings_look_as_before_when_the_command_is_done(capsys, words):
     assert warnings.showwarning is before
 
 
+def test_a_choice_that_does_nothing_is_said_to_once(capsys, tmp_path, monkeypatch):
+    """The command has said it, so the training does not."""
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(HERE)
+    monkeypatch.setattr("shapo.training.Rollout", stop)
+    words = ["train", *TINY, "--steps", "100", "--pessimism", "1e-5", "--out", tmp_path / "run"]
+    code, _, error = shapo(capsys, *words)
+    assert code == 130 and error.count("pessimism does nothing here") == 1
+
+
 def test_a_warning_is_shown_once_and_without_the_colours_of_gymnasium(capsys, monkeypatch):
     def heard(options):
         for place in (1, 2):

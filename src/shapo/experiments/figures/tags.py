@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
@@ -15,13 +17,13 @@ def keep_apart(picture: Picture) -> None:
     """Move the names on a picture that is drawn; one that is well where it is stays there."""
     picture.draw_without_rendering()  # where things are is known only once they are laid out
     for axes in picture.axes:
-        taken = [_around(axes, line) for line in axes.lines if len(line.get_xydata()) == 1]
+        taken = [_around(axes, line) for line in axes.lines if np.size(line.get_xdata()) == 1]
         for tag in axes.texts:
             if isinstance(tag, Annotation) and tag.get_text():
                 taken.append(_moved(tag, axes.get_window_extent(), taken))
 
 
-def _around(axes: Axes, point) -> Bbox:
+def _around(axes: Axes, point: Line2D) -> Bbox:
     [(x, y)] = axes.transData.transform(point.get_xydata())
     half = point.get_markersize() * axes.figure.dpi / 72 / 2
     return Bbox.from_extents(x - half, y - half, x + half, y + half)
