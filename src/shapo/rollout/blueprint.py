@@ -17,10 +17,6 @@ EnvFactory = Callable[..., BatchEnv]
 """Whatever `shapo.envs.make` accepts instead of an id."""
 
 
-Costless = Remark
-"""What the workers pass on; here, that an environment which says nothing about cost was taken as free."""
-
-
 @dataclass(frozen=True)
 class Blueprint:
     """An environment as the experiment wants it."""
@@ -69,7 +65,7 @@ class Blueprint:
                 raise
         env = envs.make(source, num_envs, seed, cost=envs.free, **options)
         warnings.warn(
-            f"{env.id} says nothing about cost; every step counts as free", Costless, stacklevel=2
+            f"{env.id} says nothing about cost; every step counts as free", Remark, stacklevel=2
         )
         return env
 

@@ -17,9 +17,8 @@ import cloudpickle
 from shapo.envs.closing import closed_if_refused
 from shapo.envs.gymnasium_in import CannotReplay
 from shapo.envs.heartbeat import heard_by
-from shapo.envs.protocol import BatchEnv
+from shapo.envs.protocol import BatchEnv, Remark
 from shapo.rollout.actions import actions_of
-from shapo.rollout.blueprint import Costless
 from shapo.rollout.collector import Collector, NotFinite
 from shapo.rollout.messages import (
     Allocate,
@@ -76,9 +75,9 @@ class Worker:
         blueprint = cloudpickle.loads(self._hello.blueprint)
         with warnings.catch_warnings(record=True) as said:
             env = blueprint.build(len(self._hello.envs), self._first_seed)
-        self._notes = tuple(str(each.message) for each in said if each.category is Costless)
+        self._notes = tuple(str(each.message) for each in said if each.category is Remark)
         for each in said:
-            if each.category is not Costless:
+            if each.category is not Remark:
                 warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
         with closed_if_refused(env):
             self._take(env)

@@ -8,7 +8,7 @@ from shapo.experiment import Experiment
 from shapo.experiment.choices import kinds
 from shapo.experiment.extensions import Recorded
 from shapo.runs.files import Damaged, read_json
-from shapo.runs.provenance import Provenance, provenance_of
+from shapo.runs.provenance import UNKNOWN, Provenance, provenance_of
 from shapo.words import BadInput, nearest
 
 FORMER_NAMES = {
@@ -71,7 +71,7 @@ def config_of(content: Any, file: str) -> Config:
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:
     known = kinds(Experiment)
     of = f"{file} is not a run's config"
-    by = "" if version == "unknown" else f" (written by shapo {version})"
+    by = "" if version == UNKNOWN else f" (written by shapo {version})"
     for name in choices:
         if name not in known and name not in FORMER_NAMES:
             raise BadConfig(f"{of}: there is no choice {name!r}{nearest(str(name), known)}{by}")
