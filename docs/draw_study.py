@@ -3,30 +3,61 @@
 python docs/draw_study.py
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
 from shapo.experiments import style
 from shapo.experiments.comparison import picture
 from shapo.experiments.comparison.arms import arms_of
-from shapo.experiments.study import telling
+from shapo.experiments.study import forest, telling
 from shapo.experiments.study.questions import Block
 from shapo.runs.folder import Run
 from shapo.runs.reading import read_runs
 
 DOCS = Path(__file__).parent
 PAGE, DATA, IMAGES = DOCS / "study.md", DOCS / "study", DOCS / "images" / "study"
-BEGIN, END = "<!-- drawn by docs/draw_study.py -->", "<!-- end -->"
+CLAIMS = "claims.png"
+END = "<!-- end -->"
+DIFFERENCE = re.compile(r"(\S+ \[.*\])")
 
 
-def results(runs: Sequence[Run]) -> str:
+def begin(part: str) -> str:
+    """How a part of the page that is written here begins."""
+    return f"<!-- {part}, written by docs/draw_study.py -->"
+
+
+def parts(runs: Sequence[Run]) -> dict[str, str]:
     """The claims, and the tables of every block that has runs, as Markdown."""
+    headings = (*telling.CLAIMED[:-1], "figure")
     claims = [
-        (*row, f"`shapo {command} --runs docs/study`") for *row, command in telling.claims(runs)
+        (*row, "<br>".join(map(_unbroken, differences.splitlines())), seeds, _figure(command))
+        for *row, differences, seeds, command in telling.claims(runs)
     ]
-    sections = (line for block in telling.begun(runs) for line in _section(block, runs))
-    table = _table(telling.CLAIMED, claims)
-    return "\n".join([f"{telling.effort(runs)}.", "", *table, "", *sections])
+    table = "\n".join(_table(headings, claims))
+    sections = "\n".join(line for block in telling.begun(runs) for line in _section(block, runs))
+    return {"claims": f"{telling.effort(runs)}.\n\n{table}", "blocks": sections.strip()}
+
+
+def _figure(command: str) -> str:
+    name = command.removeprefix("figure ")
+    return "–" if name == command else f"`{name}`"
+
+
+def _unbroken(told: str) -> str:
+    """A difference and its interval stay on one line."""
+    return DIFFERENCE.sub(r'<span class="unbroken">\1</span>', told)
+
+
+def _around(page: str, part: str) -> tuple[str, str]:
+    before, found, rest = page.partition(begin(part))
+    _, end, after = rest.partition(END)
+    if not (found and end):
+        raise SystemExit(f"{PAGE} lacks a line {begin(part)!r}, or {END!r} after it")
+    return before, after
 
 
 def _section(block: Block, runs: Sequence[Run]) -> Iterator[str]:
@@ -50,13 +81,20 @@ def _table(headings: telling.Row, rows: Sequence[telling.Row]) -> Iterator[str]:
 
 
 def draw(runs: Sequence[Run]) -> None:
-    """The pictures of each block."""
+    """The pictures of each block, and of all claims."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     for block in telling.begun(runs):
         for name, shown in pictures(block, runs).items():
             with style.house_style():
                 figure = picture.draw(arms_of(shown))
-                figure.savefig(IMAGES / name, dpi=140, bbox_inches="tight")
+                _save(figure, name)
+    with style.house_style():
+        _save(forest.draw(telling.judgements(runs)), CLAIMS)
+
+
+def _save(figure: Figure, name: str) -> None:
+    figure.savefig(IMAGES / name, dpi=140, bbox_inches="tight")
+    plt.close(figure)
 
 
 def pictures(block: Block, runs: Sequence[Run]) -> dict[str, list[Run]]:
@@ -74,9 +112,11 @@ def main() -> None:
     """Draw, and write the tables into the page."""
     runs = read_runs(DATA).runs
     draw(runs)
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{results(runs)}\n{END}{after}")
+    page = PAGE.read_text()
+    for part, text in parts(runs).items():
+        before, after = _around(page, part)
+        page = f"{before}{begin(part)}\n\n{text}\n\n{END}{after}"
+    PAGE.write_text(page)
 
 
 if __name__ == "__main__":

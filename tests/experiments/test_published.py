@@ -14,6 +14,7 @@ from shapo.experiments.study.questions import CLAIMS
 from shapo.runs.reading import read_runs
 
 DOCS = Path(__file__).parents[2] / "docs"
+KNOWN = ("study", "study-closely", "study-plan", "validation")
 NUMBER = re.compile(r"\d[\d,.]*(?:e-\d+)?(?<![,.])")
 
 
@@ -32,18 +33,26 @@ def runs():
 
 def test_every_table_is_what_the_data_give(study, runs):
     assert runs
-    _, begin, rest = study.PAGE.read_text().partition(study.BEGIN)
+    parts = study.parts(runs)
+    assert {part: tables(study, part) for part in parts} == parts
+
+
+def tables(study, part):
+    """What the page has of a part that is written by the script."""
+    _, begin, rest = page("study").partition(study.begin(part))
     written, end, _ = rest.partition(study.END)
     assert begin and end
-    assert written.strip() == study.results(runs).strip()
+    return written.strip()
 
 
-def test_every_number_in_the_words_is_in_the_tables(study):
-    """Or in the plan, which stands above them: five seeds are five seeds."""
-    plan, _, rest = study.PAGE.read_text().partition("## Results")
-    words, _, rest = rest.partition(study.BEGIN)
-    tables, _, _ = rest.partition(study.END)
-    known = {*NUMBER.findall(plan), *NUMBER.findall(tables)}
+def test_every_number_in_the_words_is_in_the_tables(study, runs):
+    """Or in the plan, which was there before them: five seeds are five seeds."""
+    words = page("study").partition("## Can a row be repeated?")[0]
+    given = page("study-plan").partition("## Changes to the plan")[0]
+    for part, text in study.parts(runs).items():
+        words = words.replace(f"{study.begin(part)}\n\n{text}\n\n{study.END}", "")
+        given += text
+    known = {*NUMBER.findall(given)}
     assert [number for number in NUMBER.findall(words) if number not in known] == []
 
 
@@ -66,22 +75,23 @@ def test_the_table_of_the_demo_is_what_its_published_runs_give():
 def test_what_is_set_aside_is_looked_at_in_another_way():
     headings = {claim.instead for claim in CLAIMS} - {""}
     assert headings
-    assert {heading for heading in headings if f"\n## {heading}\n" not in page("study")} == set()
+    assert {
+        heading for heading in headings if f"\n## {heading}\n" not in page("study-closely")
+    } == set()
 
 
 def test_every_number_of_the_advice_is_known_from_somewhere():
     """But for those of its own program, which is run."""
-    known = {each for name in ("study", "validation") for each in NUMBER.findall(page(name))}
+    known = {each for name in KNOWN for each in NUMBER.findall(page(name))}
     words = re.sub(r"```.*?```", "", page("practice"), flags=re.DOTALL)
     assert [number for number in NUMBER.findall(words) if number not in known] == []
 
 
 @pytest.mark.parametrize("path", ["README.md", "docs/index.md", "docs/practice.md"])
-def test_every_interval_told_elsewhere_is_one_of_the_studys(study, path):
-    _, _, tables = page("study").partition(study.BEGIN)
+def test_every_interval_told_elsewhere_is_one_of_the_studys(study, runs, path):
     told = re.findall(r"[+-]\d[\d.]* \[[^]]+\]", " ".join((DOCS.parent / path).read_text().split()))
     assert told
-    assert [each for each in told if each not in tables] == []
+    assert [each for each in told if each not in study.parts(runs)["claims"]] == []
 
 
 def page(name):
@@ -96,7 +106,7 @@ def test_the_front_page_counts_the_runs_of_its_picture(study, runs):
 
 def test_every_picture_is_there(study, runs):
     pictures = {name for block in telling.begun(runs) for name in study.pictures(block, runs)}
-    assert pictures == {path.name for path in study.IMAGES.glob("*.png")}
+    assert {*pictures, study.CLAIMS} == {path.name for path in study.IMAGES.glob("*.png")}
 
 
 def test_the_files_are_small_and_say_which_version_made_them():

@@ -12,6 +12,7 @@ from shapo.experiments import style, sweep
 from shapo.experiments.figures.registry import FIGURES
 from shapo.experiments.statistics import apart, in_pairs, weighted_means
 from shapo.experiments.study import telling
+from shapo.experiments.study.forest import effect
 from shapo.experiments.study.plan import FIRST_SEEDS, RADII, blocks, chosen_radius, flagship
 from shapo.experiments.study.questions import (
     ACTOR,
@@ -196,13 +197,13 @@ def test_a_claim_about_several_numbers_says_which_is_which(runs, tmp_path):
     for number, experiment in enumerate(falls.experiments()):
         write_run(tmp_path / str(number), experiment, seed=number)
     rows = {row[0]: row for row in telling.claims([*runs, *read_runs(tmp_path).runs])}
-    text, seeds = rows[TAILS.text][1:3]
-    assert [part.partition(",")[0] for part in text.split("; ")] == [
+    text, seeds = rows[TAILS.text][2:4]
+    assert [part.partition(",")[0] for part in text.splitlines()] == [
         *2 * ["cost p95"],
         *2 * ["cost p80"],
     ]
     assert seeds == "5 of 10, 5"
-    assert rows[EARNS.text][1].startswith("SHAPO δ 1e-4 − plain: ")
+    assert rows[EARNS.text][2].startswith("SHAPO δ 1e-4 − plain: ")
 
 
 def test_runs_that_have_a_seed_in_common_are_compared_in_pairs(runs):
@@ -231,9 +232,7 @@ def test_several_algorithms_are_judged_by_the_mean_of_their_differences(tmp_path
         sides = values(block, bases, ours, theirs)
         differences.append(np.mean(sides[0][:3]) - np.mean(sides[1][:3]))
     np.testing.assert_allclose(found.difference.estimate, np.mean(differences))
-    assert telling.verdicts(block, bases)[0][0] == (
-        "crpo, cpo, saute, trpo-lagrangian: SHAPO δ 1e-3"
-    )
+    assert telling.verdicts(block, bases)[0][0] == ("mean of 4: SHAPO δ 1e-3")
 
 
 def test_a_block_is_judged_once_when_all_its_seeds_are_there(runs):
@@ -245,7 +244,7 @@ def test_a_block_is_judged_once_when_all_its_seeds_are_there(runs):
     rows = telling.verdicts(flagship(FIRST_SEEDS), early)
     assert {row[-2:] for row in rows[:4]} == {("4 of 5", "open")}
     assert {row[-2:] for row in rows[4:]} == {("4 of 5", "open, asked later")}
-    assert telling.claims(early)[0][2:4] == ("4 of 5", "open")
+    assert telling.claims(early)[0][1::2] == ("open", "4 of 5")
 
 
 def test_who_looks_after_every_seed_is_deceived():
@@ -312,7 +311,7 @@ def test_a_claim_is_open_until_all_its_contrasts_are_there(runs, tmp_path):
         for number, experiment in enumerate(planned[f"falls {algo}"].experiments()):
             write_run(folder / str(number), experiment, seed=number)
         found += read_runs(folder).runs
-        assert {row[0]: row[3] for row in telling.claims(found)}[FALLS_LESS.text] == verdict
+        assert {row[0]: row[1] for row in telling.claims(found)}[FALLS_LESS.text] == verdict
 
 
 def test_what_was_planned_counts_in_the_correction_before_it_is_run(runs):
@@ -335,8 +334,8 @@ def test_every_claim_has_a_row_and_every_row_a_contrast_of_the_plan(runs):
     assert tested == {*CLAIMS, None}
     rows = {row[0]: row for row in telling.claims(runs)}
     assert list(rows) == [claim.text for claim in CLAIMS]
-    assert rows[EARNS.text][2:] == ("5 of 10", "open", "figure main")
-    assert rows[UNCONSTRAINED.text][1:4] == ("–", "–", "not run yet")
+    assert (rows[EARNS.text][1], *rows[EARNS.text][3:]) == ("open", "5 of 10", "figure main")
+    assert rows[UNCONSTRAINED.text][1:4] == ("not run yet", "–", "–")
     assert {claim.figure for claim in CLAIMS} <= FIGURES.keys()
 
 
@@ -356,19 +355,19 @@ def test_a_claim_names_the_figure_that_shows_what_was_compared(runs, tmp_path, m
     drawn = len([arm for arm in bases.arms.values() if arm.algo != "trpo-lagrangian"])
     assert f"{5 * drawn} complete" in capsys.readouterr().out
     begun = [run for run in read_runs(folder).runs if run.experiment.seed == 0]
-    verdict = {row[0]: row[3] for row in telling.claims([*runs, *begun])}
+    verdict = {row[0]: row[1] for row in telling.claims([*runs, *begun])}
     assert verdict[CARRIES.text] == "too few runs yet"
 
 
 def test_a_claim_without_runs_says_how_sure_its_seeds_would_be(runs, tmp_path):
-    rows = {text: (difference, verdict) for text, difference, _, verdict, _ in telling.claims(runs)}
+    rows = {text: (difference, verdict) for text, verdict, difference, *_ in telling.claims(runs)}
     by_arm = values(flagship(FIRST_SEEDS), runs, *SKILLS)
     spread = np.sqrt(np.mean(np.var(by_arm, axis=1, ddof=1)))
     error, freedom = spread * np.sqrt(2 / 5), 8
     one = stats.t.ppf(0.975, freedom) * error
     aside = f"set aside, see “{FISHER.instead}”"
     assert rows[FISHER.text] == (f"5 seeds would leave ± {one:.2f}", aside)
-    assert telling.claims(runs[:1])[0][1] == "–"  # of one run nobody knows how it scatters
+    assert telling.claims(runs[:1])[0][2] == "–"  # of one run nobody knows how it scatters
     assert rows[CARRIES.text] == ("–", "not run yet"), "other algorithms scatter as they will"
     block = {each.name: each for each in blocks(runs)}["bases"]
     for number, experiment in enumerate(block.experiments()[:16]):
@@ -378,9 +377,34 @@ def test_a_claim_without_runs_says_how_sure_its_seeds_would_be(runs, tmp_path):
     variances = [np.var(each, ddof=1) for each in values(block, some, *block.arms)]
     reach = stats.t.ppf(0.975, 4 * freedom) * np.sqrt(np.mean(variances) * 2 / (4 * 5))
     assert foreseen(block, block.contrasts[0], [*runs, *some]) == pytest.approx(reach)
-    assert telling.claims([*runs, *some])[CLAIMS.index(CARRIES)][1] == (
+    assert telling.claims([*runs, *some])[CLAIMS.index(CARRIES)][2] == (
         f"5 seeds would leave ± {reach:.2f}"
     )
+
+
+def test_a_difference_is_drawn_towards_what_the_paper_says(runs):
+    for found, (ours, theirs) in compared(flagship(FIRST_SEEDS), runs):
+        drawn, base = effect(found), np.mean(theirs)
+        matters = {"return": 2.0, "cost rate": -base / 20, "cost p95": -base / 20}
+        unit = matters[found.contrast.criterion.quantity.name]
+        assert drawn.estimate == pytest.approx((np.mean(ours) - base) / unit)
+        assert drawn.low < drawn.estimate < drawn.high
+        if found.verdict != "holds":
+            assert (found.verdict == "does not hold") == (drawn.high < 1)
+
+
+def test_the_forest_tells_every_comparison(runs, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(style, "FORMATS", ("svg",))
+    folder = runs[0].folder.parent
+    cli.dispatch(["study", "--runs", str(folder), "--out", str(tmp_path)])
+    assert capsys.readouterr().out.endswith(f"picture={tmp_path / 'claims.svg'}\n")
+    drawn = (tmp_path / "claims.svg").read_text()
+    found = judged(flagship(range(10)), runs)
+    assert len(found) == 6 and all(telling.difference(each) in drawn for each in found)
+    assert drawn.count("SHAPO δ 1e-3 − plain") == 3 and EARNS.text[1:] in drawn
+    write_archive(runs[:1], tmp_path / "few.runs.gz")
+    cli.dispatch(["study", "--runs", str(tmp_path / "few.runs.gz"), "--out", str(tmp_path / "no")])
+    assert "nothing to draw yet" in capsys.readouterr().out and not (tmp_path / "no").exists()
 
 
 def test_together_is_more_than_each_of_the_two_parts(runs):

@@ -17,6 +17,8 @@ EXAMPLES = """\
 examples:
   shapo study --runs docs/study
       What the published data say: a line per comparison, from the archive in the repository, in seconds.
+  shapo study --runs docs/study --out pictures
+      The same, and all comparisons on one picture.
   shapo study --runs runs/study --run
       Train all of it, in the order of worth: 2,275M steps, some 22 hours on two cores. Interrupted? The same command
       goes on where it stopped.
@@ -25,7 +27,7 @@ examples:
   shapo study --runs runs/study docs/study --run --block "falls crpo" "falls cpo"
       The same of two blocks alone, whatever comes before them: several machines can share the work.
 
-docs/study.md says what is compared, how, and what was decided before the runs.
+docs/study-plan.md says what is compared, how, and what was decided before the runs; docs/study.md what came out.
 """
 
 
@@ -45,6 +47,10 @@ def describe(parser: Parser) -> None:
     parser.add_argument(
         "--block", nargs="+", default=[], metavar="NAME",
         help="with --run: train these blocks alone, in the order given [all, in the order of worth]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", type=Path, default=None, metavar="FOLDER",
+        help="draw all comparisons on one picture, in this folder [none]",
     )  # fmt: skip
 
 
@@ -67,6 +73,8 @@ def run(options: argparse.Namespace) -> None:
     found = read_runs(*options.runs)
     print_skipped(found.skipped)
     _show(found.runs)
+    if options.out:
+        _draw(found.runs, options.out)
     for outcome in outcomes:
         outcome.require_all()
 
@@ -100,6 +108,16 @@ def _chosen(blocks: "list[Block]", names: list[str]) -> "list[Block]":
                 f"--block: no {name!r} among {', '.join(known)}{waiting}{nearest(name, known)}"
             )
     return [known[name] for name in names] or blocks
+
+
+def _draw(runs: "list[Run]", folder: Path) -> None:
+    from shapo.experiments.study import forest, telling
+
+    judgements = telling.judgements(runs)
+    if any(each.findings for each in judgements):
+        print(f"picture={forest.save(judgements, folder)[0]}")
+    else:
+        print("nothing to draw yet: a comparison needs three seeds of each of its arms")
 
 
 def _show(runs: "list[Run]") -> None:

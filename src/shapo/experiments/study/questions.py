@@ -46,7 +46,7 @@ class Claim(NamedTuple):
     figure: str
     """As `shapo figure` calls it."""
     instead: str = ""
-    """If its runs are set aside: the heading in docs/study.md under which it is looked at in another way."""
+    """If its runs are set aside: the heading in docs/study-closely.md under which it is looked at in another way."""
 
 
 ONE_UPDATE = "One update, looked at closely"
@@ -107,7 +107,8 @@ class Contrast(NamedTuple):
     @property
     def title(self) -> str:
         """What is compared with the other."""
-        return f"{', '.join(self.among)}: {self.ours}" if self.among else self.ours
+        kinds = f"mean of {len(self.among)}" if len(self.among) > 1 else "".join(self.among)
+        return f"{kinds}: {self.ours}" if kinds else self.ours
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from shapo.words import radius_text
 
 Row = tuple[str, ...]
 
-CLAIMED: Row = ("the paper says", "difference of means [95 %]", "seeds", "verdict", "shown by")
+CLAIMED: Row = ("the paper says", "verdict", "difference of means [95 %]", "seeds", "shown by")
 VERDICTS: Row = ("arm", "against", "by", "means", "difference [95 %]", "p", "seeds", "verdict")
 MEASURED: tuple[tuple[Quantity, str], ...] = (
     (RETURN, ".1f"),
@@ -59,18 +60,52 @@ def planned(runs: Sequence[Run]) -> list[Block]:
     return list({block.name: block for block in blocks(runs)}.values())
 
 
-def claims(runs: Sequence[Run]) -> list[Row]:
-    """A row per claim of the paper: what its contrasts found, in the order of the claims."""
+class Judgement(NamedTuple):
+    """A claim of the paper, and what its comparisons found."""
+
+    claim: Claim
+    findings: Sequence[Finding]
+    verdict: str
+    foreseen: str
+    """How far its interval will reach, as far as that is known before its runs."""
+    command: str
+    """What shows it."""
+
+
+def judgements(runs: Sequence[Run]) -> list[Judgement]:
+    """Every claim of the paper, in their order."""
     findings = [found for block in begun(runs) for found in judged(block, runs)]
-    plan, radius, rows = planned(runs), chosen_radius(runs), []
+    plan, radius, told = planned(runs), chosen_radius(runs), []
     for claim in CLAIMS:
         own = [found for found in findings if found.contrast.claim is claim]
-        rows.append((
-            claim.text, "; ".join(_differences(own)) or _foreseen(claim, plan, runs),
-            ", ".join(dict.fromkeys(map(_seeds, own))) or "–", _verdict(claim, own, plan, runs),
-            _shown_by(claim, plan, radius),
-        ))  # fmt: skip
-    return rows
+        verdict, shown_by = _verdict(claim, own, plan, runs), _shown_by(claim, plan, radius)
+        told.append(Judgement(claim, own, verdict, _foreseen(claim, plan, runs), shown_by))
+    return told
+
+
+def claims(runs: Sequence[Run]) -> list[Row]:
+    """A row per claim; each of its differences has a line of its own."""
+    return [
+        (
+            each.claim.text, each.verdict,
+            "\n".join(f"{what}: {difference(found)}" for what, found in compared(each)) or each.foreseen,
+            ", ".join(dict.fromkeys(map(_seeds, each.findings))) or "–", each.command,
+        )
+        for each in judgements(runs)
+    ]  # fmt: skip
+
+
+def compared(judgement: Judgement) -> list[tuple[str, Finding]]:
+    """What was compared with what, and by which number if that is not the same for all; and what came out."""
+    several = len({found.contrast.criterion for found in judgement.findings}) > 1
+    return [
+        (
+            (f"{found.contrast.criterion.quantity.name}, " if several else "")
+            + f"{found.contrast.title} − {found.contrast.theirs}",
+            found,
+        )
+        for found in judgement.findings
+    ]
 
 
 def _verdict(
@@ -86,16 +121,6 @@ def _verdict(
 def _told(verdict: str, later: bool) -> str:
     """What was thought of when some runs had been seen says so."""
     return f"{verdict}, asked later" if later else verdict
-
-
-def _differences(findings: Sequence[Finding]) -> list[str]:
-    """Each with its arms, and with what it is a difference of if that is not the same for all."""
-    several = len({found.contrast.criterion for found in findings}) > 1
-    return [
-        (f"{found.contrast.criterion.quantity.name}, " if several else "")
-        + f"{found.contrast.title} − {found.contrast.theirs}: {_difference(found)}"
-        for found in findings
-    ]
 
 
 def _tests_of(claim: Claim, plan: Sequence[Block]) -> list[tuple[Block, Contrast]]:
@@ -192,7 +217,7 @@ def verdicts(block: Block, runs: Sequence[Run]) -> list[Row]:
         rows.append((
             contrast.title, contrast.theirs, contrast.criterion.quantity.name,
             ", ".join(f"{mean:{form}}" for mean in found.means),
-            _difference(found), "< 0.001" if found.p < 5e-4 else f"{found.p:.3f}",
+            difference(found), "< 0.001" if found.p < 5e-4 else f"{found.p:.3f}",
             _seeds(found), _told(found.verdict, later),
         ))  # fmt: skip
     return rows
@@ -204,7 +229,8 @@ def within(block: Block, arm: str, runs: Sequence[Run]) -> list[Run]:
     return [run for seed, run in sorted(by_seed.items()) if seed in block.seeds]
 
 
-def _difference(found: Finding) -> str:
+def difference(found: Finding) -> str:
+    """With its 95 % interval."""
     estimate, low, high = (f"{x:+z{found.contrast.criterion.form}}" for x in found.difference)
     return f"{estimate} [{low}, {high}]"
 
