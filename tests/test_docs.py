@@ -94,7 +94,9 @@ def short_trainings(monkeypatch) -> None:
     whole = training.train
 
     def short(experiment, *args, **kwargs):
-        return whole(experiment.replace(**SMALL), *args, **kwargs)
+        idle = experiment.idle()
+        small = {name: value for name, value in SMALL.items() if name not in idle}
+        return whole(experiment.replace(**small), *args, **kwargs)
 
     monkeypatch.setattr(training, "train", short)
 
