@@ -101,6 +101,18 @@ def test_within_its_limit_a_cost_without_a_gradient_hinders_nobody(scale):
     assert np.isfinite(beyond.cost) and beyond.reward == 0 and beyond.case == RECOVERY
 
 
+@pytest.mark.parametrize("excess", [-0.1, 0.0, 1e-4, 1.0])
+@pytest.mark.parametrize("scale", [0.0, 1e-20, 1e-16])
+def test_a_reward_without_a_gradient_hinders_nobody(scale, excess):
+    """It is the same wherever one goes, say: the cost is still brought down until the excess is covered."""
+    q, r, s = (jnp.float32(x) for x in (scale**2, 0.3 * scale * 0.1, 0.01))
+    found = jax.jit(honest_mixture)(Products(q, r, s, r, 0.1 * s), jnp.float32(excess), 0.02)
+    reward, cost = map(float, found[:2])
+    enough = np.clip(excess / (0.1 * 0.01), 0.0, np.sqrt(0.04 / 0.01))
+    np.testing.assert_allclose(cost, enough, rtol=1e-5)
+    assert reward >= 0 and reward * scale <= np.sqrt(0.04)
+
+
 def test_a_promise_without_noise_is_kept_whole():
     rng = np.random.default_rng(1)
     for _ in range(50):

@@ -1,5 +1,6 @@
 """Which runs are averaged, and what is said of the others."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -9,6 +10,8 @@ from synthetic import write_run
 from shapo.experiment import Experiment
 from shapo.experiments.counting import counted
 from shapo.experiments.curves import mean_curve
+from shapo.runs.archives import write_archive
+from shapo.runs.history import History
 from shapo.runs.reading import read_runs
 
 SHORT = Experiment(steps=200_000)
@@ -74,6 +77,27 @@ def test_mean_curves_are_means_and_standard_errors(tmp_path):
     by_hand = np.stack([[np.mean(row[max(0, i - 2) : i + 1]) for i in range(10)] for row in rows])
     np.testing.assert_allclose(smooth.mean, by_hand.mean(0))
     assert mean_curve(runs, "no/such").steps.size == 0
+
+
+@pytest.mark.parametrize("iterations", [250, 300, 500])
+def test_an_archive_has_the_curve_of_its_run(tmp_path, iterations):
+    """Though its rows stand for unequal numbers of iterations: 2, 3 and 5 of 250."""
+    experiment = SHORT.replace(steps=iterations * SHORT.batch_steps)
+    [run] = read_runs(write_run(tmp_path / "run", experiment)).runs
+    columns = dict(run.history.columns)
+    rising = dataclasses.replace(
+        run, moment=History(columns | {"reward/episode": columns["iteration"]})
+    )
+    write_archive([rising], tmp_path / "all.runs.gz")
+    [packed] = read_runs(tmp_path / "all.runs.gz").runs
+    whole, archived = (
+        mean_curve([each], "reward/episode", iterations // 10) for each in (rising, packed)
+    )
+    same = np.isin(whole.steps, archived.steps)
+    assert same.sum() == len(archived.steps) == 100
+    # Of a row that is partly within, that part counts with the mean of all of it.
+    np.testing.assert_allclose(archived.mean, whole.mean[same], atol=0.2)
+    np.testing.assert_allclose(archived.mean[-1], packed.history.final("reward/episode"))
 
 
 def test_a_curve_begins_where_every_run_has_a_value(tmp_path):

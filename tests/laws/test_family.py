@@ -13,7 +13,7 @@ from scipy.optimize import approx_fprime, minimize
 from shapo.rules.corrections import Corrected
 from shapo.rules.gaussian import Gaussian
 from shapo.rules.losses import Anchored, FirstOrder, Penalised
-from shapo.rules.multipliers import Barrier, Bounded
+from shapo.rules.multipliers import Ascent, Barrier, Bounded, Pid
 from shapo.rules.networks import Layer, Policy
 from shapo.rules.objectives import Lagrangian
 from shapo.rules.projections import way_back
@@ -237,3 +237,21 @@ def test_cup_s_correction_goes_no_further_than_its_region(region):
     np.testing.assert_allclose(metrics["correction/kl"], kl(fraction), rtol=1e-9)
     assert kl(fraction) <= region, "within"
     assert fraction == 1 or kl(fraction / 0.8) > region, "and as far as that allows"
+
+
+@pytest.mark.parametrize("multiplier", [Ascent(), Bounded(), Pid()])
+def test_cup_s_multiplier_learns_nothing_before_an_episode_has_ended(multiplier):
+    """The limit stands for its cost then; a controller would see a rise, and Adam a slope of 0."""
+    start = policy(hidden=())
+    rows, step = samples(start), Corrected(Leap(0.0), Leap(-0.5), (LIMIT,), multiplier)
+    update = jax.jit(
+        lambda state, now: step.update(
+            start, state, rows, rows.reward_advantage, now, jax.random.key(0)
+        )[1]
+    )
+    first = step.init(start)
+    later, unknown = first, progress((LIMIT,))._replace(episode_length=jnp.asarray(jnp.inf))
+    for _ in range(5):
+        later = update(later, unknown)
+    now = progress((3 * LIMIT,))
+    jax.tree.map(np.testing.assert_array_equal, update(later, now), update(first, now))

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from shapo.learning.normalization import FLOOR, frozen, merge, normalize, statistics_of
+from shapo.learning.normalization import CLIP, FLOOR, frozen, merge, normalize, statistics_of
 from shapo.learning.renormalization import fold, line_between
 from shapo.rules.networks import Layer
 
@@ -58,3 +58,13 @@ def test_what_is_clipped_and_does_not_vary_is_no_reason_to_change():
     slope, shift = between(obs, (np.zeros(1), np.ones(1)), (np.zeros(1), np.full(1, 2.0)))
     assert (slope, shift) == (1.0, 0.0)
     assert jnp.isfinite(slope).all()
+
+
+@pytest.mark.parametrize("rows", [(200, 5), (1000, 20)])
+def test_nor_is_the_rounding_of_a_mean(rows):
+    """In single precision the mean of equal numbers is another number, so that they seem to vary."""
+    mean, scales = np.zeros(50, np.float32), np.linspace(0.5, 3.0, 50, dtype=np.float32)
+    obs = np.ones((*rows, 50), np.float32)
+    slope, shift = between(obs, (mean, np.full_like(scales, FLOOR)), (mean, scales))
+    assert (slope == 1).all()
+    np.testing.assert_allclose(shift, CLIP - 1 / scales, rtol=1e-5)

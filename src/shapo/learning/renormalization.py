@@ -44,7 +44,7 @@ def line_between(obs: Array, before: Normalization, after: Normalization) -> tup
     x = (o − m)/s is x'·(s'/s) + (m' − m)/s where neither is clipped. Where one is, that line would go on where the old
     layer saw no difference any more, and batch by batch the weights of a feature that was constant at first, and so has
     the smallest scale there is, would grow until all that it touches is saturated. There it is the line that comes
-    closest for these observations.
+    closest for these observations, and a shift alone where they differ by rounding alone.
     """
     (mean, scale), (new_mean, new_scale) = before, after
     rows = obs.reshape(-1, obs.shape[-1])
@@ -53,7 +53,8 @@ def line_between(obs: Array, before: Normalization, after: Normalization) -> tup
     centre, new_centre = x.mean(0), new_x.mean(0)
     variance = ((new_x - new_centre) ** 2).mean(0)
     covariance = ((x - centre) * (new_x - new_centre)).mean(0)
-    varies = variance > 0
+    rounding = 10 * jnp.finfo(new_x.dtype).eps * CLIP
+    varies = variance > rounding**2
     closest = jnp.where(varies, covariance / jnp.where(varies, variance, 1.0), 1.0)
     return (
         jnp.where(clipped, closest, new_scale / scale),

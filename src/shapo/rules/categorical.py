@@ -30,9 +30,19 @@ class Categorical(NamedTuple):
         Both masses are 1, so it is the same number; but its Hessian in log q is diag(q) rather than 0. With the
         Jacobian J of the log-probabilities, Jᵀ diag(p) J = E[∇log p ∇log pᵀ] is the Fisher matrix; in terms of logits
         the matrix between would be diag(p) − ppᵀ, which is neither diagonal nor regular.
+
+        Where q is near p, q − p is not written as such: rounding it is an error that is the same in all states where
+        the policy is, as the first one is everywhere, and as much as the radius of a fixed tail probability.
         """
         p, q = self.log_probs, other.log_probs
-        return jnp.sum(jnp.exp(q) - jnp.exp(p) + jnp.exp(p) * (p - q), axis=-1)
+        more, share = q - p, jnp.exp(p)
+        near = jnp.abs(more) < 1
+        # What is far would be infinite in the first form, and its slope not a number.
+        little = jnp.where(near, more, 0.0)
+        terms = jnp.where(
+            near, share * (jnp.expm1(little) - little), jnp.exp(q) - share - share * more
+        )
+        return jnp.sum(terms, axis=-1)
 
     def entropy(self) -> Array:
         """In nats, the mean over all states."""

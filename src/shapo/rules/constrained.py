@@ -11,7 +11,7 @@ from shapo.rules.trees import Tree
 
 RECOVERY, FREE, BOUND = 0, 1, 2
 FLAT = 1e-30
-"""bᵀF⁻¹b below which there is no cost gradient to speak of: products of such numbers are lost in single precision."""
+"""gᵀF⁻¹g or bᵀF⁻¹b below which there is no gradient to speak of: single precision loses products of such numbers."""
 
 
 class Mixture(NamedTuple):
@@ -85,10 +85,12 @@ def honest_mixture(products: Products, excess: Array, radius: Array | float) -> 
     cost by h·z with h = (kept_r, kept_s): again a linear aim and a linear constraint in an ellipse, so `best_mixture`
     answers it, with K⁻¹h in the place of F⁻¹b. kept_s must be positive.
     """
-    flat = products.s <= FLAT
+    flat, idle = products.s <= FLAT, products.q <= FLAT
     q, r, s, kept_r, kept_s = products._replace(
-        q=jnp.maximum(products.q, jnp.finfo(products.q.dtype).tiny),
+        q=jnp.where(idle, 1.0, products.q),
+        r=jnp.where(idle, 0.0, products.r),
         s=jnp.where(flat, 1.0, products.s),
+        kept_r=jnp.where(idle, 0.0, products.kept_r),
         kept_s=jnp.where(flat, 1.0, products.kept_s),
     )
     area = jnp.maximum(q * s - r**2, jnp.finfo(q.dtype).eps * q * s)

@@ -15,7 +15,7 @@ from jax import Array
 from shapo.rules.epochs import moved_from
 from shapo.rules.geometry import backtrack
 from shapo.rules.gradients import Metrics
-from shapo.rules.multipliers import Bounded, Multiplier, by_name
+from shapo.rules.multipliers import Bounded, Multiplier, adjusted, by_name
 from shapo.rules.networks import Policy
 from shapo.rules.schedules import Schedule, check_number, now
 from shapo.rules.steps import Step, named
@@ -76,9 +76,7 @@ class Corrected:
         climbed, climb, metrics = self.climb.update(
             params, state.climb, samples, advantage, progress, key
         )
-        multiplier = self.multiplier.update(
-            state.multiplier, jnp.asarray(progress.episode_cost), jnp.array(self.cost_limit)
-        )
+        multiplier = adjusted(self.multiplier, state.multiplier, progress, self.cost_limit)
         price = self.multiplier.value(multiplier)
         cheaper = -self.weight * samples.cost_advantage @ price
 

@@ -11,7 +11,8 @@ import optax
 from jax import Array
 
 from shapo.rules.gradients import Metrics
-from shapo.rules.trees import add
+from shapo.rules.trees import add, where
+from shapo.types import Progress
 
 
 class Multiplier(Protocol):
@@ -28,6 +29,14 @@ class Multiplier(Protocol):
     def value(self, state: Any) -> Array:
         """λ ≥ 0, [C]."""
         ...
+
+
+def adjusted(
+    multiplier: Multiplier, state: Any, progress: Progress, cost_limit: tuple[float, ...]
+) -> Any:
+    """Its state once it has seen the cost of the current policy; the same as before as long as that is not known."""
+    seen = multiplier.update(state, jnp.asarray(progress.episode_cost), jnp.array(cost_limit))
+    return where(progress.cost_is_known, seen, state)
 
 
 def by_name(values: Array) -> Metrics:

@@ -10,9 +10,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from shapo.rules.gradients import Metrics
-from shapo.rules.multipliers import Ascent, Multiplier, by_name
+from shapo.rules.multipliers import Ascent, Multiplier, adjusted, by_name
 from shapo.rules.schedules import Schedule, is_real, now
-from shapo.rules.trees import where
 from shapo.types import Progress
 from shapo.words import BadInput
 
@@ -92,10 +91,7 @@ class Lagrangian:
 
     def update(self, state: Any, progress: Progress) -> Any:
         """Adjust λ to the cost of the current policy, once that is known."""
-        adjusted = self.multiplier.update(
-            state, jnp.asarray(progress.episode_cost), jnp.array(self.cost_limit)
-        )
-        return where(progress.cost_is_known, adjusted, state)
+        return adjusted(self.multiplier, state, progress, self.cost_limit)
 
     def advantage(self, state: Any, reward_advantage: Array, cost_advantage: Array) -> Array:
         """The Lagrangian's advantage, scaled to stay comparable as λ grows."""
