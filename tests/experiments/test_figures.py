@@ -341,6 +341,25 @@ def test_run_trains_exactly_what_is_missing(tmp_path, monkeypatch):
     assert "2 of 5 seeds" in svg_text(tmp_path, "runtime")
 
 
+def test_runs_may_lie_in_several_places(tmp_path, monkeypatch, capsys):
+    """Those of a folder and of an archive are drawn together; the first place need not be there yet."""
+    monkeypatch.setattr(style, "FORMATS", ("svg",))
+    write_run(tmp_path / "old" / "plain", PLAIN.experiment)
+    write_run(tmp_path / "new" / "shapo", SHAPO.experiment)
+    archive = tmp_path / "old.runs.gz"
+    write_archive(read_runs(tmp_path / "old").runs, archive)
+    words = ["figure", "runtime", "--steps", str(STEPS), "--out", str(tmp_path), "--runs"]
+    cli.dispatch([*words, str(tmp_path / "none"), str(archive), str(tmp_path / "new")])
+    assert "needs 10 runs: 2 complete, 8 missing" in capsys.readouterr().out
+    for places, complaint in (
+        ([str(archive), str(tmp_path / "new"), "--run"], "is a file; what is trained goes to"),
+        ([str(archive), str(tmp_path / "nwe")], "nwe: no such folder or archive"),
+    ):
+        with pytest.raises(SystemExit):
+            cli.main([*words, *places])
+        assert complaint in capsys.readouterr().err
+
+
 def test_nothing_to_draw_is_not_a_crash(tmp_path, capsys):
     arguments = ["main", "--runs", str(tmp_path / "none"), "--out", str(tmp_path)]
     with pytest.raises(figures.NothingToDraw, match="main"):
