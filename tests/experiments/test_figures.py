@@ -290,6 +290,31 @@ def test_provenance_names_seeds_and_steps(runs):
     assert provenance(figure, results) == "2 of 5 seeds · 200k of 10M steps"
 
 
+def test_a_picture_says_what_its_shades_are(drawn, runs):
+    folder, _ = drawn
+    for name in MEASURED:
+        assert ("standard error" in svg_text(folder, name)) == (name != "runtime")
+    results = gather([PLAIN], read_runs(runs).runs)
+    said = provenance(figures.FIGURES["sensitivity"], results)
+    assert said == "2 of 5 seeds · 200k of 10M steps · bars, shaded: ± 1 standard error"
+
+
+def test_a_note_stays_within_its_picture():
+    note = "10 seeds, the paper has 5 · 10M steps · 12 of 15 configurations not run · shaded: ± 1 standard error"
+    with style.house_style():
+        for width in (3.0, 4.0, 9.0):
+            picture, _ = plt.subplots(figsize=(width, 3))
+            style.margin_note(picture, note)
+            picture.draw_without_rendering()
+            written = next(text for text in picture.texts if "seeds" in text.get_text())
+            assert written.get_window_extent().x0 >= 0
+            assert written.get_text().replace("\n", " ") == note
+            assert all(
+                line.count("±") == line.count("error") for line in written.get_text().split("\n")
+            )
+            plt.close(picture)
+
+
 def test_another_radius_is_that_of_every_panel_that_compares_none(runs):
     other = 5e-4
     for name in MEASURED:

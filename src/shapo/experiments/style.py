@@ -1,6 +1,7 @@
 """One look for every picture: colour-blind safe, told apart in grey by marker and line."""
 
 import io
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,6 +55,10 @@ LOOKS = (
 """Of configurations that are drawn side by side, whatever they are."""
 
 ALGORITHM_COLOURS = {"cpo": BLUE, "trpo-pid": VERMILION, "crpo": GREEN, "saute": PURPLE}
+
+NOTE_LETTERS = 21
+"""Of a margin note, in an inch."""
+GLUE = "\N{NO-BREAK SPACE}"
 
 SETTINGS: dict[Any, Any] = {
     "figure.dpi": 200,
@@ -115,5 +120,9 @@ def write(figure: Figure, path: Path) -> None:
 
 
 def margin_note(figure: Figure, text: str) -> None:
-    """Write a small note below everything that is on the picture."""
-    figure.supxlabel(text, x=0.99, ha="right", fontsize=6, color="#707070")
+    """Write a small note below everything that is on the picture, in as many lines as it takes; none ends within what
+    stands between two of its dots."""
+    glued = text.replace(" ", GLUE).replace(f"·{GLUE}", "· ")
+    room = int(figure.get_figwidth() * NOTE_LETTERS)
+    lines = textwrap.fill(glued, room, break_long_words=False).replace(GLUE, " ")
+    figure.supxlabel(lines, x=0.99, ha="right", fontsize=6, color="#707070")
