@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import scipy.stats
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Ellipse
 from synthetic import write_run
 
@@ -297,6 +298,15 @@ def test_a_picture_says_what_its_shades_are(drawn, runs):
     results = gather([PLAIN], read_runs(runs).runs)
     said = provenance(figures.FIGURES["sensitivity"], results)
     assert said == "2 of 5 seeds · 200k of 10M steps · bars, shaded: ± 1 standard error"
+
+
+def test_a_name_has_its_points_colour_darkened(axes, runs):
+    """By nearness alone a name that had to give way could be another point's."""
+    arms = [arm.with_steps(STEPS) for arm in figures.FIGURES["main"].arms() if arm.tag][:3]
+    drawing.scatter(axes, gather(arms, read_runs(runs).runs), COST_RATE)
+    inks = {name.get_text(): name.get_color() for name in axes.texts}
+    assert inks == {arm.tag: arm.look.ink for arm in arms} and len({*inks.values()}) == 3
+    assert all(sum(arm.look.ink) < sum(to_rgb(arm.look.colour)) for arm in arms)
 
 
 def test_a_note_stays_within_its_picture():

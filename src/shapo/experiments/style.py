@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.typing import LineStyleType
 
@@ -20,6 +21,7 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#6E6E6E"
 FAINT = "#D9D9D9"
+DARKER = 0.72
 
 FORMATS = ("png", "svg", "pdf")
 # The same picture must be the same file each time.
@@ -40,6 +42,11 @@ class Look:
     def marker_size(self) -> float:
         """Points; a star looks smaller than a disc of the same nominal size."""
         return 11 if self.marker == "*" else 6.5
+
+    @property
+    def ink(self) -> tuple[float, ...]:
+        """Its colour for words, dark enough to be read on white."""
+        return tuple(DARKER * part for part in to_rgb(self.colour))
 
 
 PLAIN = Look(GREY, "o", (0, (4, 1.5)), tag_offset=(4, -10))
