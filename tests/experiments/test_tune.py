@@ -102,6 +102,7 @@ def test_the_command_says_what_to_take_and_why(tmp_path, capsys):
     assert (
         f"\n{command}--pessimism 0.0001 --rho-critic 0.01\n" in text
     )  # the very one that was chosen
+    assert " 1e-5 " in text and "1e-05" not in text, "as in the names of its runs"
     assert "without SHAPO" in text and text.count("front") == 8 and "chosen" in text
 
 

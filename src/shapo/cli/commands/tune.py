@@ -80,6 +80,8 @@ def _table(found: "Tuning") -> "Table":
     from rich import box
     from rich.table import Table
 
+    from shapo.experiments.sweep.naming import shown
+
     table = Table(box=box.SIMPLE)
     for heading in ("pessimism", "rho-critic", "return", "cost rate", "seeds", ""):
         table.add_column(heading, justify="right")
@@ -88,7 +90,7 @@ def _table(found: "Tuning") -> "Table":
     for each in found.candidates:
         mark = "chosen" if each is found.choice else "front" if each in found.front else ""
         choice = each.experiment
-        table.add_row(f"{choice.pessimism:g}", f"{choice.rho_critic:g}", *_scores(each), mark)
+        table.add_row(shown(choice.pessimism), shown(choice.rho_critic), *_scores(each), mark)
     return table
 
 
@@ -101,8 +103,10 @@ def _scores(each: "GridPoint") -> tuple[str, str, str]:
 
 
 def _reason(found: "Tuning", choices: Mapping[str, Any]) -> str:
+    from shapo.experiments.sweep.naming import shown
+
     choice = found.choice.experiment
-    numbers = f"--pessimism {choice.pessimism:g} --rho-critic {choice.rho_critic:g}"
+    numbers = f"--pessimism {shown(choice.pessimism)} --rho-critic {shown(choice.rho_critic)}"
     same = {"env": choice.env, "algo": choice.algo, **choices}
     command = " ".join(["shapo train", *map(_option, same.items()), "--gradient shapo", numbers])
     if len(found.front) == 1:
