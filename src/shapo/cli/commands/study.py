@@ -18,7 +18,7 @@ examples:
   shapo study --runs docs/study
       What the published data say: a line per comparison, from the archive in the repository, in seconds.
   shapo study --runs runs/study --run
-      Train all of it, in the order of worth: 2,275M steps, some 22 hours on two cores. Interrupted? The same command
+      Train all of it, in the order of worth: 2,275M steps, one to two days on two cores. Interrupted? The same command
       goes on where it stopped.
   shapo study --runs runs/study docs/study --run
       Train what is not published yet, into the first folder.
