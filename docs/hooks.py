@@ -14,6 +14,8 @@ FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"(?<!\[)`(shapo(?:\.\w+)+)`")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
+COMMAND = re.compile(r"(?<=<td>)<code>(shapo [^<]*)</code>")
+
 REMOTE = re.compile(
     r"(?:https://|ssh://|)(?:[\w.-]+(?::[^@/]*)?@)?([\w.-]+\.\w+)(?::\d+(?=/))?[:/](.+?)(?:\.git)?/?"
 )
@@ -42,8 +44,13 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 
 def on_page_content(html: str, **_: object) -> str:
-    """Turn LaTeX into MathML, which browsers draw by themselves."""
-    return FORMULA.sub(_mathml, html)
+    """Turn LaTeX into MathML, which browsers draw by themselves, and let commands in tables have several lines."""
+    return COMMAND.sub(_command, FORMULA.sub(_mathml, html))
+
+
+def _command(found: re.Match[str]) -> str:
+    words = " ".join(f"<span>{word}</span>" for word in found[1].split())
+    return f'<code class="command">{words}</code>'
 
 
 def _mathml(found: re.Match[str]) -> str:

@@ -269,6 +269,13 @@ def test_the_site_links_to_where_the_clone_came_from(hooks, origin, address):
     assert hooks.web_address(origin) == address
 
 
+def test_a_command_in_a_table_may_go_on_below_but_no_word_is_torn(hooks):
+    words = "<span>shapo</span> <span>study</span> <span>--runs</span>"
+    other = "<td><code>trpo-pid</code></td>"
+    row = hooks.on_page_content(f"<td><code>shapo study --runs</code></td>{other}")
+    assert row == f'<td><code class="command">{words}</code></td>{other}'
+
+
 def test_names_become_links_but_code_stays_code(hooks):
     page = (
         "See `shapo.train`, [`shapo.envs`](x.md):\n\n```python\n# `shapo.train`\n```\n`shapo.load`"

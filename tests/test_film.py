@@ -95,6 +95,11 @@ def test_a_run_with_several_limits_is_filmed_with_each(capsys, tmp_path, monkeyp
     )
     out = tmp_path / "film.gif"
     words = ["play", folder, "--env", "toy_env:Priced", "--out", out, "--size", "64"]
+    said = []
+    monkeypatch.setattr("rich.status.Status.update", lambda _, text: said.append(text))
     cli.main(list(map(str, words)))
     assert set(seen) == {(25.0, 5.0)}
-    assert re.search(r"return -?[\d.]+, cost [\d.]+, [\d.]+\n", capsys.readouterr().out)
+    printed = capsys.readouterr()
+    assert re.search(r"return -?[\d.]+, cost [\d.]+, [\d.]+\n", printed.out)
+    assert said[:2] == ["filming: 1 frame", "filming: 2 frames"], "a film takes a minute or two"
+    assert "filming" not in printed.err, "but nothing of that where there is no terminal"

@@ -182,6 +182,13 @@ def test_warnings_look_as_before_when_the_command_is_done(capsys, words):
     assert warnings.showwarning is before
 
 
+def test_choices_of_learning_do_nothing_to_an_environment_alone(capsys, monkeypatch):
+    monkeypatch.setattr("shapo.bench.env.measure", lambda *_: {})
+    words = ["--env", "Ant-v4", "--num-envs", "2", "--seed", "1", "--algo", "cpo"]
+    code, _, error = shapo(capsys, "bench", "env", *words)
+    assert code == 0 and error == "shapo: warning: --algo does nothing here: nothing is learned\n"
+
+
 def test_a_choice_that_does_nothing_is_said_to_once(capsys, tmp_path, monkeypatch):
     """The command has said it, so the training does not."""
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from shapo.cli.printing import print_columns, print_prose
+from shapo.cli.printing import print_columns, print_prose, print_table
 
 ROWS = [
     ("id", "obs", "about"),
@@ -71,3 +71,45 @@ def test_prose_is_as_wide_as_the_terminal(capsys, monkeypatch):
     print_prose(f"{text}\nthe end")
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "the end" and 40 < max(map(len, lines)) <= 50
+
+
+TABLE = ("arm", "return", "difference of means [95 %]", "verdict")
+FOUND = [
+    (
+        "trpo-lagrangian: SHAPO δ 1e-3",
+        "9.6 ± 0.9",
+        "-0.00003 [-0.00024, +0.00019]",
+        "does not hold",
+    ),
+    ("plain", "6.2 ± 0.7", "–", ""),
+]
+
+
+def test_no_number_of_a_table_is_torn_at_any_width(capsys, monkeypatch):
+    for columns in range(40, 120):
+        narrow(monkeypatch, columns)
+        print_table(TABLE, FOUND)
+        shown = capsys.readouterr().out
+        assert max(map(len, shown.splitlines())) <= columns
+        assert {"-0.00003", "[-0.00024,", "+0.00019]", "9.6", "hold"} <= {*shown.split()}
+
+
+def test_a_table_without_room_is_told_row_by_row(capsys, monkeypatch):
+    narrow(monkeypatch, 30)
+    print_table(TABLE, FOUND[1:])
+    assert [line.split() for line in capsys.readouterr().out.splitlines()][:2] == [
+        ["arm", "plain"],
+        ["return", "6.2", "±", "0.7"],
+    ]
+    narrow(monkeypatch, 90)
+    print_table(TABLE, FOUND)
+    assert capsys.readouterr().out.splitlines()[0].split()[:2] == ["arm", "return"]
+
+
+def test_names_give_way_where_nothing_else_can(capsys, monkeypatch):
+    narrow(monkeypatch, 45)
+    print_columns(
+        [("SafetyHalfCheetahVelocity-v1", "1000", "HalfCheetah runs forward", "finished")]
+    )
+    name, *below = capsys.readouterr().out.splitlines()
+    assert name == "SafetyHalfCheetahVelocity-v1" and max(map(len, below)) <= 45

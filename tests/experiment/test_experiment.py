@@ -9,6 +9,7 @@ import pytest
 from shapo.experiment import Algo, Experiment, names
 from shapo.experiment.algos import ALGOS
 from shapo.experiment.choices import kinds
+from shapo.rules.gradients import Shapo
 
 
 @pytest.mark.parametrize(
@@ -130,6 +131,10 @@ def test_what_is_meant_is_taken(given, meant):
         ({"workers": -1}, "workers is -1"),
         ({"env": ""}, "env is ''; it must be a name"),
         ({"env": 3}, "env is 3; it must be a name"),
+        (
+            {"gradient": Shapo(1e-4)},
+            "it must be a name; objects go to train(…, algorithm=…, env=…)",
+        ),
         ({"algo": "trpo-lagrange"}, "did you mean trpo-lagrangian"),
         ({"gradient": "shpo"}, "did you mean shapo"),
         ({"critic_gradient": "shapo"}, "critic_gradient 'shapo' is none of plain, sam"),

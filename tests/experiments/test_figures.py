@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import scipy.stats
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Ellipse
 from synthetic import write_run
 
@@ -290,6 +291,40 @@ def test_provenance_names_seeds_and_steps(runs):
     assert provenance(figure, results) == "2 of 5 seeds · 200k of 10M steps"
 
 
+def test_a_picture_says_what_its_shades_are(drawn, runs):
+    folder, _ = drawn
+    for name in MEASURED:
+        assert ("standard error" in svg_text(folder, name)) == (name != "runtime")
+    results = gather([PLAIN], read_runs(runs).runs)
+    said = provenance(figures.FIGURES["sensitivity"], results)
+    assert said == "2 of 5 seeds · 200k of 10M steps · bars, shaded: ± 1 standard error"
+
+
+def test_a_name_has_its_points_colour_darkened(axes, runs):
+    """By nearness alone a name that had to give way could be another point's."""
+    arms = [arm.with_steps(STEPS) for arm in figures.FIGURES["main"].arms() if arm.tag][:3]
+    drawing.scatter(axes, gather(arms, read_runs(runs).runs), COST_RATE)
+    inks = {name.get_text(): name.get_color() for name in axes.texts}
+    assert inks == {arm.tag: arm.look.ink for arm in arms} and len({*inks.values()}) == 3
+    assert all(sum(arm.look.ink) < sum(to_rgb(arm.look.colour)) for arm in arms)
+
+
+def test_a_note_stays_within_its_picture():
+    note = "10 seeds, the paper has 5 · 10M steps · 12 of 15 configurations not run · shaded: ± 1 standard error"
+    with style.house_style():
+        for width in (3.0, 4.0, 9.0):
+            picture, _ = plt.subplots(figsize=(width, 3))
+            style.margin_note(picture, note)
+            picture.draw_without_rendering()
+            written = next(text for text in picture.texts if "seeds" in text.get_text())
+            assert written.get_window_extent().x0 >= 0
+            assert written.get_text().replace("\n", " ") == note
+            assert all(
+                line.count("±") == line.count("error") for line in written.get_text().split("\n")
+            )
+            plt.close(picture)
+
+
 def test_another_radius_is_that_of_every_panel_that_compares_none(runs):
     other = 5e-4
     for name in MEASURED:
@@ -339,6 +374,25 @@ def test_run_trains_exactly_what_is_missing(tmp_path, monkeypatch):
     plain, shapo = PLAIN.experiment, SHAPO.experiment
     assert asked == [plain.replace(seed=1), shapo.replace(seed=0), shapo.replace(seed=1)]
     assert "2 of 5 seeds" in svg_text(tmp_path, "runtime")
+
+
+def test_runs_may_lie_in_several_places(tmp_path, monkeypatch, capsys):
+    """Those of a folder and of an archive are drawn together; the first place need not be there yet."""
+    monkeypatch.setattr(style, "FORMATS", ("svg",))
+    write_run(tmp_path / "old" / "plain", PLAIN.experiment)
+    write_run(tmp_path / "new" / "shapo", SHAPO.experiment)
+    archive = tmp_path / "old.runs.gz"
+    write_archive(read_runs(tmp_path / "old").runs, archive)
+    words = ["figure", "runtime", "--steps", str(STEPS), "--out", str(tmp_path), "--runs"]
+    cli.dispatch([*words, str(tmp_path / "none"), str(archive), str(tmp_path / "new")])
+    assert "needs 10 runs: 2 complete, 8 missing" in capsys.readouterr().out
+    for places, complaint in (
+        ([str(archive), str(tmp_path / "new"), "--run"], "is a file; what is trained goes to"),
+        ([str(archive), str(tmp_path / "nwe")], "nwe: no such folder or archive"),
+    ):
+        with pytest.raises(SystemExit):
+            cli.main([*words, *places])
+        assert complaint in capsys.readouterr().err
 
 
 def test_nothing_to_draw_is_not_a_crash(tmp_path, capsys):

@@ -1,5 +1,6 @@
 """The report, opened in a real browser."""
 
+import itertools
 import json
 import re
 import shutil
@@ -255,6 +256,20 @@ def test_what_is_in_no_mean_is_said(tmp_path):
         "s0-again": "seed 0 counts once, in s0",
         "s2-stopped": "100k steps, others have 1M",
     }
+
+
+def test_a_difference_and_its_interval_are_of_the_same_decimals(tmp_path):
+    """As `shapo compare` writes them; the page's own numbers of four digits could be 1.27e-5 [-3.09e-4, 3.34e-4]."""
+    for gradient, seed in itertools.product(("plain", "shapo"), range(3)):
+        skill = 1 + 0.1 * seed * (gradient == "shapo")
+        experiment = Experiment(gradient=gradient, seed=seed)
+        write_run(tmp_path / f"{gradient}{seed}", experiment, skill=skill, seed=seed)
+    [[_, _, pairs, *told, _, _]] = report.contents(read_runs(tmp_path), "")["comparisons"]
+    assert pairs == 3
+    for text in told:
+        numbers = re.fullmatch(r"([+-][\d.,]+) \[([+-][\d.,]+), ([+-][\d.,]+)\]", text)
+        assert numbers, text
+        assert len({len(each.partition(".")[2]) for each in numbers.groups()}) == 1
 
 
 @pytest.mark.slow

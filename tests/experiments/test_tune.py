@@ -102,7 +102,22 @@ def test_the_command_says_what_to_take_and_why(tmp_path, capsys):
     assert (
         f"\n{command}--pessimism 0.0001 --rho-critic 0.01\n" in text
     )  # the very one that was chosen
+    assert " 1e-5 " in text and "1e-05" not in text, "as in the names of its runs"
     assert "without SHAPO" in text and text.count("front") == 8 and "chosen" in text
+
+
+def test_in_a_narrow_terminal_no_heading_is_cut_and_the_command_is_one_line(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = told(tmp_path, capsys, plain=(1, 9))[1].splitlines()
+    command = next(line for line in lines if line.startswith("shapo train"))
+    assert command.endswith("--pessimism 0.0001 --rho-critic 0.01") and len(command) > 60
+    table = lines.index(
+        next(line for line in lines if line.split()[:2] == ["pessimism", "rho-critic"])
+    )
+    assert max(len(line) for line in lines[table:] if line != command) <= 60
 
 
 @pytest.mark.parametrize(
@@ -121,7 +136,7 @@ def test_the_choice_is_compared_with_the_algorithm_without_shapo(tmp_path, capsy
 def test_whether_shapo_helps_is_open_without_a_plain_run(tmp_path):
     wanted, runs = measured(tmp_path, [(5, 5), (6, 4)])
     found = weigh(wanted, [run for run in runs if run.experiment.gradient == "shapo"])
-    assert found.base is None and "is open: no run without it" in tune._reason(found, CHOICES)
+    assert found.base is None and "is open: no run without it" in tune._reason(found)
 
 
 def test_a_schedule_without_pessimism_is_refused():

@@ -352,6 +352,9 @@ def test_the_list_shows_each_cost_beside_its_own_limit(tmp_path, capsys):
         "iteration,steps,reward/episode,cost/episode_1,cost/episode_2\n0,100,1.0,17.5,6.5\n"
     )
     hostile.write_run(tmp_path / "single")
+    with pytest.raises(BadInput, match="nothing: no run in there"):
+        (tmp_path / "nothing").mkdir()
+        cli.dispatch(["runs", str(tmp_path / "nothing")])
     cli.dispatch(["runs", str(tmp_path)])
     several, single = capsys.readouterr().out.splitlines()[1:]
     assert "17.50 of 10, 6.50 of 4" in several and "  2.00 of 10  " in single

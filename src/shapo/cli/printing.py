@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from shapo.runs.reading import Skipped
 
 GAP = "  "
+WIDE = 160
+"""Columns of a table in a pipe, whose cells may be whole sentences."""
+NAME = 12
+"""Columns that a row's name keeps, however narrow the terminal: what is longer has a line of its own."""
 
 
 def print_skipped(skipped: "Sequence[Skipped]") -> None:
@@ -32,7 +36,35 @@ def print_columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> N
 
     What is too wide goes on below, in its column; a name that is, at the head of a row, has a line of its own.
     """
-    widths = _widths(list(zip(*rows, strict=True)))
+    _print(rows, _widths(list(zip(*rows, strict=True)), _room()), right)
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Rows of numbers and sentences below their headings, and an empty line; those of several lines stand apart.
+
+    Where not even their words have room beside each other each row is by itself, a line for each heading.
+    """
+    room = _room() or WIDE
+    columns = list(zip(headings, *rows, strict=True))
+    gaps = len(GAP) * (len(columns) - 1)
+    if sum(map(_longest_word, columns)) + gaps > room:
+        for row in rows:
+            lines = list(zip(headings, row, strict=True))
+            _print(lines, _widths(list(zip(*lines, strict=True)), room))
+            print()
+        return
+    widths = _widths(columns, room)
+    _print([headings], widths)
+    for row in rows:
+        _print([row], widths)
+        if (
+            any(len(cell) > width for cell, width in zip(row, widths, strict=True))
+            or row is rows[-1]
+        ):
+            print()
+
+
+def _print(rows: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[int] = ()) -> None:
     for row in rows:
         if len(row[0]) > widths[0] and " " not in row[0]:  # a name, which somebody may want to copy
             print(row[0])
@@ -46,22 +78,24 @@ def print_columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> N
             print(GAP.join(aligned).rstrip())
 
 
-def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
-    """As wide as what is in them; where that is too much for the terminal, the widest give way."""
+def _widths(columns: Sequence[Sequence[str]], room: int | None) -> list[int]:
+    """As wide as what is in them; where that is too much, the widest give way, and at last the names."""
     widths = [max(1, *map(len, column)) for column in columns]
-    room = _room()
     if room is None:
         return widths
     room -= len(GAP) * (len(columns) - 1)
-    words = [[len(word) for cell in column for word in cell.split()] for column in columns]
     # A word is torn only if it alone would take most of a line.
-    least = [min(max(lengths, default=0), room // 2) for lengths in words]
+    least = [min(_longest_word(column), room // 2) for column in columns]
     while sum(widths) > room:
         wide = [place for place in range(len(widths)) if widths[place] > least[place]]
-        if not wide:
+        if not wide and widths[0] <= NAME:
             break
-        widths[max(wide, key=lambda place: widths[place])] -= 1
+        widths[max(wide, key=lambda place: widths[place], default=0)] -= 1
     return widths
+
+
+def _longest_word(column: Sequence[str]) -> int:
+    return max((len(word) for cell in column for word in cell.split()), default=0)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -98,7 +98,8 @@ class Kind(NamedTuple):
 
     def _word(self, name: str, value: Any) -> str:
         if not isinstance(value, str) or not value:
-            raise BadInput(f"{name} is {value!r}; it must be a name")
+            objects = "; objects go to train(…, algorithm=…, env=…)" if self.extensible else ""
+            raise BadInput(f"{name} is {value!r}; it must be a name{objects}")
         own = self.extensible and (is_custom(value) or parse(value) is not None)
         if self.words and value not in self.words and not own:
             known = f"{', '.join(self.words)}{', nor ' + OWN if self.extensible else ''}"

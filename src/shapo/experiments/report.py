@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shapo.experiment import Experiment
 from shapo.experiments.curves import mean_curve
 from shapo.experiments.groups import Group, comparisons, grouped
+from shapo.experiments.statistics import Interval, bracketed
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
 from shapo.runs.reading import Runs, names, read_episodes, read_runs
@@ -103,8 +104,8 @@ def contents(found: Runs, title: str) -> dict:
                 c.env,
                 c.label,
                 c.pairs,
-                _rounded(c.reward),
-                _rounded(c.cost_rate),
+                _interval(c.reward),
+                _interval(c.cost_rate),
                 c.better_reward,
                 c.safer,
             ]
@@ -114,6 +115,11 @@ def contents(found: Runs, title: str) -> dict:
         "skipped": [[str(folder), reason] for folder, reason in found.skipped],
         **_choices([run.experiment for run in found.runs]),
     }
+
+
+def _interval(found: Interval) -> str:
+    alone = not math.isfinite(found.low)
+    return f"{found.estimate:+.4g} (one pair: no interval)" if alone else bracketed(found)
 
 
 def _group(group: Group) -> dict:

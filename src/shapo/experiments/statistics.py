@@ -119,6 +119,13 @@ def rounded(value: float, spread: float, sign: str = "") -> str:
     return f"{value:{sign},.{decimals}f}"
 
 
+def bracketed(interval: Interval) -> str:
+    """+2.0 [-1.4, +5.4]: an estimate and its interval, all to the decimals that the interval's width allows."""
+    reach = (interval.high - interval.low) / 2
+    estimate, low, high = (rounded(each, reach, "+") for each in interval)
+    return f"{estimate} [{low}, {high}]"
+
+
 def _scores(name: str, values: ArrayLike) -> NDArray[np.float64]:
     values = np.asarray(values, float)
     if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():

@@ -1,6 +1,7 @@
 """One look for every picture: colour-blind safe, told apart in grey by marker and line."""
 
 import io
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.typing import LineStyleType
 
@@ -19,6 +21,7 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#6E6E6E"
 FAINT = "#D9D9D9"
+DARKER = 0.72
 
 FORMATS = ("png", "svg", "pdf")
 # The same picture must be the same file each time.
@@ -40,6 +43,11 @@ class Look:
         """Points; a star looks smaller than a disc of the same nominal size."""
         return 11 if self.marker == "*" else 6.5
 
+    @property
+    def ink(self) -> tuple[float, ...]:
+        """Its colour for words, dark enough to be read on white."""
+        return tuple(DARKER * part for part in to_rgb(self.colour))
+
 
 PLAIN = Look(GREY, "o", (0, (4, 1.5)), tag_offset=(4, -10))
 SHAPO = Look(VERMILION, "*")
@@ -54,6 +62,10 @@ LOOKS = (
 """Of configurations that are drawn side by side, whatever they are."""
 
 ALGORITHM_COLOURS = {"cpo": BLUE, "trpo-pid": VERMILION, "crpo": GREEN, "saute": PURPLE}
+
+NOTE_LETTERS = 21
+"""Of a margin note, in an inch."""
+GLUE = "\N{NO-BREAK SPACE}"
 
 SETTINGS: dict[Any, Any] = {
     "figure.dpi": 200,
@@ -115,5 +127,9 @@ def write(figure: Figure, path: Path) -> None:
 
 
 def margin_note(figure: Figure, text: str) -> None:
-    """Write a small note below everything that is on the picture."""
-    figure.supxlabel(text, x=0.99, ha="right", fontsize=6, color="#707070")
+    """Write a small note below everything that is on the picture, in as many lines as it takes; none ends within what
+    stands between two of its dots."""
+    glued = text.replace(" ", GLUE).replace(f"·{GLUE}", "· ")
+    room = int(figure.get_figwidth() * NOTE_LETTERS)
+    lines = textwrap.fill(glued, room, break_long_words=False).replace(GLUE, " ")
+    figure.supxlabel(lines, x=0.99, ha="right", fontsize=6, color="#707070")

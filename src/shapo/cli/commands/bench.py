@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import warnings
 
 from shapo.cli.parsing import (
     Parser,
@@ -19,6 +20,9 @@ examples:
   shapo bench env --env Ant-v4 --seconds 10
       Steps per second of one process on one core, beside the physics alone.
 """
+
+OF_AN_ENVIRONMENT = {"env", "num_envs", "seed"}
+"""Choices that are felt where nothing is learned."""
 
 
 def describe(parser: Parser) -> None:
@@ -46,16 +50,20 @@ def run(options: argparse.Namespace) -> None:
 
     choices = experiment_choices(options)
     experiment = Experiment(**choices)
-    warn_of_idle(choices, [experiment])
     if options.what == "env":
         from shapo.bench.env import measure
 
+        for name in choices:
+            if name not in OF_AN_ENVIRONMENT:
+                option = f"--{name.replace('_', '-')}"
+                warnings.warn(f"{option} does nothing here: nothing is learned", stacklevel=1)
         found = measure(
             experiment.env, options.seconds, options.policy, experiment.num_envs, experiment.seed
         )
     else:
         from shapo.bench.train import measure_training
 
+        warn_of_idle(choices, [experiment])
         found = measure_training(experiment, options.iterations)
     if options.json:
         print(json.dumps(found))

@@ -15,6 +15,8 @@ examples:
       Drawn at once: they need no run.
   shapo figure main --runs runs
       Drawn from the runs there are; says which are missing and how long they would take.
+  shapo figure main --runs runs/paper docs/study --run
+      Trains what neither of them has, into the first.
   shapo figure runtime --run --steps 1e6 --seeds 2
       A smaller version, trained first.
   shapo figure curves-pointgoal1 --runs docs/study --pessimism 1e-3
@@ -26,7 +28,14 @@ def describe(parser: Parser) -> None:
     """Declare the options."""
     add = parser.add_argument
     add("names", nargs="+", metavar="NAME", help="figures to draw, `all` or `list`")
-    add("--runs", default=Path("runs"), type=Path, help="folder that holds the runs [runs]")
+    add(
+        "--runs",
+        nargs="+",
+        type=Path,
+        default=[Path("runs")],
+        metavar="RUNS",
+        help="folders of runs, or archives; what is trained goes to the first [runs]",
+    )
     add("--out", default=Path("figures"), type=Path, help="folder for the pictures [figures]")
     add("--run", action="store_true", default=False, help="first train what is missing")
     add(

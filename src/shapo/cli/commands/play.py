@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shapo.cli.parsing import Parser, file_named
 from shapo.cli.trained import add_trial_options
-from shapo.words import BadInput, at_least_one, whole_number
+from shapo.words import BadInput, at_least_one, counted, whole_number
 
 if TYPE_CHECKING:
     from shapo.film import Frame
@@ -99,6 +99,7 @@ def _write(
 ) -> "tuple[Frame, ...]":
     """Make the film and return its last moment. Whatever goes wrong, no half of it is left under the name asked for."""
     import imageio.v2 as imageio
+    from rich.console import Console
 
     unfinished = out.with_name(f".unfinished-{out.name}")
     settings: dict[str, Any] = {"loop": 0} if out.suffix == ".gif" else {"macro_block_size": 1}
@@ -106,9 +107,10 @@ def _write(
     try:
         _begin(unfinished, out)
         video: Any = imageio.get_writer(unfinished, fps=30, **settings)
-        with video:
-            for shown in moments:
+        with video, Console(stderr=True).status("filming") as sign:  # on a terminal alone
+            for number, shown in enumerate(moments, 1):
                 video.append_data(_picture(shown, runs))
+                sign.update(f"filming: {counted(number, 'frame')}")
         if not unfinished.exists() or not unfinished.stat().st_size:
             raise BadInput(f"{out}: the film could not be written; try another --size or a .gif")
         unfinished.replace(out)

@@ -53,7 +53,7 @@ def describe(parser: Parser) -> None:
     for name in NAMED:
         parser.add_argument(
             f"--{name.replace('_', '-')}", metavar="NAME",
-            help="the one of your own that it was trained with (module:factory)",
+            help=f"your own {name.replace('_', ' ')}, if it was trained with one: module:factory",
         )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shapo.cli.parsing import Parser
 from shapo.cli.printing import print_columns
-from shapo.words import counted, printable
+from shapo.words import BadInput, counted, printable
 
 if TYPE_CHECKING:
     from shapo.runs.overview import Line
@@ -47,6 +47,8 @@ def run(options: argparse.Namespace) -> None:
 
     folders = getattr(options, "folders", None) or [Path("runs")]
     lines = overview(folders)
+    if not lines:
+        raise BadInput(f"{', '.join(map(str, folders))}: no run in there")
     print_columns(
         [("run", "steps", "return", "cost", "state"), *map(_words, lines)], right=(1, 2, 3)
     )

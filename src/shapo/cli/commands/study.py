@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shapo.cli.parsing import Parser
-from shapo.cli.printing import print_skipped
+from shapo.cli.printing import print_prose, print_skipped, print_table
 from shapo.words import BadInput, nearest
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ examples:
   shapo study --runs docs/study --out pictures
       The same, and all comparisons on one picture.
   shapo study --runs runs/study --run
-      Train all of it, in the order of worth: 2,275M steps, some 22 hours on two cores. Interrupted? The same command
+      Train all of it, in the order of worth: 2,275M steps, one to two days on two cores. Interrupted? The same command
       goes on where it stopped.
   shapo study --runs runs/study docs/study --run
       Train what is not published yet, into the first folder.
@@ -121,27 +121,17 @@ def _draw(runs: "list[Run]", folder: Path) -> None:
 
 
 def _show(runs: "list[Run]") -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
     from shapo.experiments.study import telling
 
-    console = Console()
-    console = console if console.is_terminal else Console(width=160)
-
-    def show(headings: telling.Row, rows: list[telling.Row]) -> None:
-        table = Table(box=box.SIMPLE)
-        for heading in headings:
-            table.add_column(heading, overflow="fold")  # a number that is cut is none
-        for row in rows:
-            table.add_row(*row)
-        if rows:
-            console.print(table)
-
     for block in telling.begun(runs):
-        console.print(telling.title(block, runs))
-        show(telling.ARMS, telling.arms(block, runs))
-        show(telling.VERDICTS, telling.verdicts(block, runs))
-    console.print(telling.effort(runs))
-    show(telling.CLAIMED, telling.claims(runs))
+        print_prose(telling.title(block, runs))
+        print()
+        for headings, rows in (
+            (telling.ARMS, telling.arms(block, runs)),
+            (telling.VERDICTS, telling.verdicts(block, runs)),
+        ):
+            if rows:
+                print_table(headings, rows)
+    print_prose(telling.effort(runs))
+    print()
+    print_table(telling.CLAIMED, telling.claims(runs))

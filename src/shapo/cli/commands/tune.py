@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from shapo.cli.commands.sweep import add_engine_options, check_engine_options
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
-from shapo.words import BadInput, folder_name, spread, whole_number
+from shapo.cli.printing import print_columns, print_prose
+from shapo.words import BadInput, folder_name, printable, spread, whole_number
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from shapo.experiments.tune import GridPoint, Tuning
 
 EXAMPLES = """\
@@ -59,9 +58,8 @@ def run(options: argparse.Namespace) -> None:
     wanted = grid(choices, options.points, options.seeds)
     warn_of_idle(choices, wanted)
     out = options.out or Path("runs") / folder_name(f"tune-{wanted[0].env}-{wanted[0].algo}")
-    console = wide_console()
     if options.dry_run:
-        console.print(plan_table(plan(wanted, out)))
+        wide_console().print(plan_table(plan(wanted, out)))
         return
     outcome = sweep.run(wanted, out, options.engine, options.address, options.parallel)
     try:
@@ -69,27 +67,25 @@ def run(options: argparse.Namespace) -> None:
     except BadInput:
         outcome.require_all()  # which is then the reason
         raise
-    console.print(_table(found))
+    print_columns(_rows(found), right=range(5))
     for run, _, reason in found.left_out:
-        console.print(f"left out: {run.folder}: {reason}", markup=False, highlight=False)
-    console.print(_reason(found, choices), markup=False, highlight=False, soft_wrap=True)
+        print_prose(printable(f"left out: {run.folder}: {reason}"))
+    print_prose(_reason(found))
+    print(_command(found, choices))  # in one line, however long: somebody will copy it
     outcome.require_all()
 
 
-def _table(found: "Tuning") -> "Table":
-    from rich import box
-    from rich.table import Table
+def _rows(found: "Tuning") -> list[tuple[str, ...]]:
+    from shapo.experiments.sweep.naming import shown
 
-    table = Table(box=box.SIMPLE)
-    for heading in ("pessimism", "rho-critic", "return", "cost rate", "seeds", ""):
-        table.add_column(heading, justify="right")
+    rows = [("pessimism", "rho-critic", "return", "cost rate", "seeds", "")]
     if found.base:
-        table.add_row("without SHAPO", "", *_scores(found.base), "")
+        rows.append(("without SHAPO", "", *_scores(found.base), ""))
     for each in found.candidates:
         mark = "chosen" if each is found.choice else "front" if each in found.front else ""
         choice = each.experiment
-        table.add_row(f"{choice.pessimism:g}", f"{choice.rho_critic:g}", *_scores(each), mark)
-    return table
+        rows.append((shown(choice.pessimism), shown(choice.rho_critic), *_scores(each), mark))
+    return rows
 
 
 def _scores(each: "GridPoint") -> tuple[str, str, str]:
@@ -100,11 +96,7 @@ def _scores(each: "GridPoint") -> tuple[str, str, str]:
     )
 
 
-def _reason(found: "Tuning", choices: Mapping[str, Any]) -> str:
-    choice = found.choice.experiment
-    numbers = f"--pessimism {choice.pessimism:g} --rho-critic {choice.rho_critic:g}"
-    same = {"env": choice.env, "algo": choice.algo, **choices}
-    command = " ".join(["shapo train", *map(_option, same.items()), "--gradient shapo", numbers])
+def _reason(found: "Tuning") -> str:
     if len(found.front) == 1:
         why = "no other point has more return or a lower cost rate"
     else:
@@ -112,7 +104,21 @@ def _reason(found: "Tuning", choices: Mapping[str, Any]) -> str:
             f"of the {len(found.front)} points that none beats in both return and cost, it alone covers the most: "
             f"{found.share:.0%} of what they cover together"
         )
-    return f"take {numbers}: {why}\n{_beside_plain(found)}\n{command}"
+    return f"take {_numbers(found)}: {why}\n{_beside_plain(found)}"
+
+
+def _command(found: "Tuning", choices: Mapping[str, Any]) -> str:
+    choice = found.choice.experiment
+    same = {"env": choice.env, "algo": choice.algo, **choices}
+    words = ["shapo train", *map(_option, same.items()), "--gradient shapo", _numbers(found)]
+    return " ".join(words)
+
+
+def _numbers(found: "Tuning") -> str:
+    from shapo.experiments.sweep.naming import shown
+
+    choice = found.choice.experiment
+    return f"--pessimism {shown(choice.pessimism)} --rho-critic {shown(choice.rho_critic)}"
 
 
 def _beside_plain(found: "Tuning") -> str:

@@ -10,7 +10,7 @@ from rich.table import Table
 from shapo.experiments.comparison.layout import Grid, tables
 from shapo.experiments.comparison.numbers import difference, quantities, title, values
 from shapo.experiments.groups import Group
-from shapo.experiments.statistics import Interval, rounded, standard_error
+from shapo.experiments.statistics import Interval, bracketed, rounded, standard_error
 
 MISSING = "–"
 
@@ -84,5 +84,4 @@ def _interval(found: Interval | None, decimals: int) -> str:
         return MISSING
     if not np.isfinite(found.low):
         return f"{found.estimate:+,.{decimals}f}"
-    estimate, low, high = (rounded(x, (found.high - found.low) / 2, "+") for x in found)
-    return f"{estimate} [{low}, {high}]"
+    return bracketed(found)

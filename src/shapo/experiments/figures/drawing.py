@@ -77,7 +77,7 @@ def scatter(axes: Axes, results: Sequence[Result], cost: Quantity) -> list[Score
                 xytext=arm.look.tag_offset,
                 ha="left" if arm.look.tag_offset[0] > 0 else "right",
                 fontsize=6.5,
-                color="#333333",
+                color=arm.look.ink,  # whose name it is, also where another point is nearer
                 zorder=5,
                 path_effects=[withStroke(linewidth=1.5, foreground="white")],
             )

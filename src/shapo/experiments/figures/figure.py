@@ -72,6 +72,8 @@ class Figure:
     arms: Callable[[], list[Arm]] = list
     """The runs it needs; none for what follows from formulas alone."""
     seeds: int = 5
+    errors: str = "shaded: ± 1 standard error"
+    """What of the picture says how sure the rest is; empty for what says nothing of it."""
 
 
 class Need(NamedTuple):
@@ -156,6 +158,7 @@ def provenance(figure: Figure, results: Sequence[Result]) -> str:
     parts += [f"{absent} of {len(results)} configurations not run"] if absent else []
     parts += [_as_they_stood(len(longer))] if longer else []
     parts += [f"left out: {', '.join(f'{n} {kind}' for kind, n in kinds.items())}"] if kinds else []
+    parts += [figure.errors] if figure.errors else []
     return " · ".join(parts)
 
 

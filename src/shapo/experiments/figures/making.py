@@ -37,8 +37,8 @@ class NothingToDraw(Exception):
 class Order:
     """What is wanted of the figures."""
 
-    runs: Path
-    """The folder that holds the runs."""
+    runs: Sequence[Path]
+    """Folders of runs, or archives; what is trained goes to the first."""
     out: Path
     """The folder for the pictures."""
     train: bool = False
@@ -72,11 +72,11 @@ def make(names: Sequence[str], order: Order) -> None:
     if trained:
         trained.require_all()
     if empty:
-        there = order.runs.exists()
+        there = [str(place) for place in _there(order.runs)]
         why = (
-            f"none of their runs is in {order.runs} at this length"
+            f"none of their runs is in {', '.join(there)} at this length"
             if there
-            else no_folder(order.runs)
+            else no_folder(order.runs[0])
         )
         raise NothingToDraw(
             f"not drawn: {', '.join(empty)}; {why}; "
@@ -97,9 +97,12 @@ def _train(chosen: Sequence[Figure], order: Order, found: Runs) -> "Outcome | No
     """Train all that the chosen figures lack, as one sweep; many figures share runs."""
     from shapo.experiments import sweep
 
+    into = order.runs[0]
+    if into.is_file():
+        raise BadInput(f"{into} is a file; what is trained goes to the first of --runs, a folder")
     lacking = [_need(figure, _results(figure, order, found), order, found) for figure in chosen]
     missing = list(dict.fromkeys(experiment for need in lacking for experiment in need.missing))
-    return sweep.run(missing, order.runs, engine="local") if missing else None
+    return sweep.run(missing, into, engine="local") if missing else None
 
 
 def _draw(figure: Figure, order: Order, found: Runs) -> bool:
@@ -145,8 +148,14 @@ def save(figure: Figure, results: Sequence[Result], out: Path) -> list[Path]:
         return style.save(picture, out, figure.name)
 
 
-def _read(place: Path) -> Runs:
-    return read_runs(place) if place.exists() else Runs([], [])
+def _read(places: Sequence[Path]) -> Runs:
+    found = _there(places)
+    return read_runs(*found) if found else Runs([], [])
+
+
+def _there(places: Sequence[Path]) -> list[Path]:
+    """Without the first, for what is trained, as long as nothing is."""
+    return [place for place in places if place.exists() or place is not places[0]]
 
 
 def _explain(lack: Need) -> None:

@@ -99,4 +99,4 @@ def _median(values: Sequence[float]) -> float:
     return float(np.median(values)) if values else float("nan")
 
 
-FIGURE = Figure("runtime", "What SHAPO costs in time", "Table 1", draw, arms)
+FIGURE = Figure("runtime", "What SHAPO costs in time", "Table 1", draw, arms, errors="")

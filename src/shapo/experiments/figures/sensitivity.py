@@ -72,4 +72,11 @@ def draw(results: Sequence[Result]) -> Picture:
     return picture
 
 
-FIGURE = Figure("sensitivity", "Sensitivity to SHAPO's settings", "Figure 9", draw, arms)
+FIGURE = Figure(
+    "sensitivity",
+    "Sensitivity to SHAPO's settings",
+    "Figure 9",
+    draw,
+    arms,
+    errors="bars, shaded: ± 1 standard error",
+)

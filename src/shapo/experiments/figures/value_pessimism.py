@@ -15,7 +15,7 @@ BETAS = (0.5, 1.0, 2.0, 4.0)
 ALPHAS = (0.9, 0.7, 0.5, 0.3, 0.1)
 ENSEMBLE = Look(BLUE, "s", tag_offset=(-5, 5))
 WCPG = Look(GREEN, "D", tag_offset=(-5, -9))
-LOOKS = (("vanilla", PLAIN), ("ensemble, β", ENSEMBLE), ("WCPG, α", WCPG), ("SHAPO, δ", SHAPO))
+LOOKS = (("plain", PLAIN), ("ensemble, β", ENSEMBLE), ("WCPG, α", WCPG), ("SHAPO, δ", SHAPO))
 
 
 def arms() -> list[Arm]:
@@ -23,7 +23,7 @@ def arms() -> list[Arm]:
     plain = lambda **choices: published(POINT_GOAL, "trpo-pid", "plain", **choices)
     shapo = lambda **choices: published(POINT_GOAL, "trpo-pid", "shapo", **choices)
     return [
-        Arm("vanilla", plain(), PLAIN),
+        Arm("plain", plain(), PLAIN),
         *(
             Arm("ensemble, β", plain(values="ensemble", value_beta=beta), ENSEMBLE, tag=f"{beta:g}")
             for beta in BETAS

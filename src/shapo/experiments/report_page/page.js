@@ -227,10 +227,6 @@
   function drawComparison() {
     const place = byId("comparison");
     place.hidden = !data.comparisons.length && !data.not_compared.length;
-    const interval = ([middle, low, high]) =>
-      low === null
-        ? `${format(middle)} (one pair: no interval)`
-        : `${format(middle)}  [${format(low)}, ${format(high)}]`;
     drawTable(
       place,
       [
@@ -246,8 +242,8 @@
         env,
         label,
         pairs,
-        interval(reward),
-        interval(rate),
+        reward,
+        rate,
         pairs > 1 ? better.toFixed(2) : "–",
         pairs > 1 ? safer.toFixed(2) : "–",
       ]),
