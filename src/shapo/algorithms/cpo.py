@@ -27,7 +27,7 @@ from shapo.envs.protocol import Wrapper
 from shapo.rules import trees
 from shapo.rules.constrained import Mixture, Products, go_carefully, honest_mixture
 from shapo.rules.doubt import NOISE_TOLERANCE, Known, disagreement
-from shapo.rules.gradients import Gradient, Metrics, Plain
+from shapo.rules.gradients import Gradient, Metrics, Plain, slope_by
 from shapo.rules.networks import Policy
 from shapo.rules.objectives import one_limit
 from shapo.rules.schedules import Schedule, check_number, now
@@ -117,8 +117,8 @@ class Cpo:
         reward_loss = surrogate(samples, samples.reward_advantage)
         cost_loss = surrogate(samples, -samples.cost_advantage[:, 0])
         metric = self.solver.metric(samples, params)
-        reward = self.reward_gradient(reward_loss, params, metric, behaviour, progress)
-        cost = self.cost_gradient(cost_loss, params, metric, behaviour, progress)
+        reward = slope_by(self.reward_gradient, reward_loss, params, metric, behaviour, progress)
+        cost = slope_by(self.cost_gradient, cost_loss, params, metric, behaviour, progress)
         natural_reward = metric.solve(reward.grads, reward.natural)
         natural_cost = metric.solve(cost.grads, cost.natural)
 

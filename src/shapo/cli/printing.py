@@ -57,10 +57,8 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     _print([headings], widths)
     for row in rows:
         _print([row], widths)
-        if (
-            any(len(cell) > width for cell, width in zip(row, widths, strict=True))
-            or row is rows[-1]
-        ):
+        wrapped = map(_wrapped, row, widths)
+        if row is rows[-1] or any(len(lines) > 1 for lines in wrapped):
             print()
 
 
@@ -80,7 +78,10 @@ def _print(rows: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence
 
 def _widths(columns: Sequence[Sequence[str]], room: int | None) -> list[int]:
     """As wide as what is in them; where that is too much, the widest give way, and at last the names."""
-    widths = [max(1, *map(len, column)) for column in columns]
+    widths = [
+        max((len(line) for cell in column for line in cell.splitlines()), default=1)
+        for column in columns
+    ]
     if room is None:
         return widths
     room -= len(GAP) * (len(columns) - 1)
@@ -99,7 +100,8 @@ def _longest_word(column: Sequence[str]) -> int:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+    lines = (textwrap.wrap(line, width, break_on_hyphens=False) for line in text.splitlines())
+    return [*itertools.chain.from_iterable(lines)] or [""]
 
 
 def _room() -> int | None:

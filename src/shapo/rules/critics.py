@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shapo.rules import networks
 from shapo.rules.adam import clipped_adam
 from shapo.rules.geometry import Behaviour, fisher
-from shapo.rules.gradients import Gradient, Plain
+from shapo.rules.gradients import Gradient, Plain, slope_by
 from shapo.rules.networks import Mlp
 from shapo.rules.schedules import Schedule, now
 from shapo.rules.trees import add, dot
@@ -97,7 +97,7 @@ class Critics:
 
             behaviour = value_behaviour(x, network)
             metric = fisher(behaviour, vector, damping=0.1, iterations=10, tolerance=0.05)
-            slope = self.gradient(loss, vector, metric, behaviour, progress)
+            slope = slope_by(self.gradient, loss, vector, metric, behaviour, progress)
             updates, memory = optimizer.update(slope.grads, memory)
             return (add(vector, updates, -rate), memory), slope.value
 

@@ -12,7 +12,7 @@ from jax.flatten_util import ravel_pytree
 
 from shapo.rules.adam import clipped_adam
 from shapo.rules.geometry import Behaviour
-from shapo.rules.gradients import Gradient, Metrics, Plain
+from shapo.rules.gradients import Gradient, Metrics, Plain, slope_by
 from shapo.rules.losses import Clipped, MinibatchLoss
 from shapo.rules.networks import Policy
 from shapo.rules.schedules import Schedule, check_number, now
@@ -83,7 +83,8 @@ class Epochs:
         def minibatch(carry: tuple[Array, Any], seen: tuple[Samples, Array]) -> Any:
             (vector, state), (part, advantage) = carry, seen
             loss = self.loss(part, advantage, params, progress)
-            slope = self.gradient(
+            slope = slope_by(
+                self.gradient,
                 lambda vector: loss(policy(vector)),
                 vector,
                 self.solver.metric(part, vector, policy),

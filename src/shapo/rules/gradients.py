@@ -18,6 +18,7 @@ from shapo.rules.schedules import Schedule, check_number, implied_alpha, now
 from shapo.rules.solving import Guess
 from shapo.rules.trees import Tree
 from shapo.types import Progress
+from shapo.words import BadInput
 
 Loss = Callable[[Tree], Array]
 Metrics = dict[str, Array]
@@ -43,6 +44,24 @@ class Gradient(Protocol):
     ) -> Slope:
         """Value at `params`, gradient where the rule says. `metric` and `behaviour` are anchored at `params`."""
         ...
+
+
+def slope_by(
+    rule: Gradient,
+    loss: Loss,
+    params: Tree,
+    metric: Metric,
+    behaviour: Behaviour,
+    progress: Progress,
+) -> Slope:
+    """What a rule finds; it may be somebody's own."""
+    slope = rule(loss, params, metric, behaviour, progress)
+    if not isinstance(slope, Slope):
+        raise BadInput(
+            f"the gradient rule {rule!r} returned a {type(slope).__name__}; "
+            f"return a shapo.rules.gradients.Slope({', '.join(Slope._fields)})"
+        )
+    return slope
 
 
 @dataclass(frozen=True)

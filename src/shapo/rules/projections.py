@@ -18,7 +18,7 @@ from shapo.rules import trees
 from shapo.rules.constrained import Products, go_carefully
 from shapo.rules.doubt import NOISE_TOLERANCE, Kept, disagreement
 from shapo.rules.geometry import Metric, euclidean, steepest
-from shapo.rules.gradients import Gradient, Metrics, Plain
+from shapo.rules.gradients import Gradient, Metrics, Plain, slope_by
 from shapo.rules.networks import Policy
 from shapo.rules.schedules import Schedule, check_number, now
 from shapo.rules.steps import FisherSolver, named
@@ -83,8 +83,8 @@ class Projected:
         loss, cost_loss = surrogate(samples, advantage), surrogate(samples, cost_advantage)
         metric = self.solver.metric(samples, params)
         nearness = self.projection(metric)
-        slope = self.gradient(loss, params, metric, behaviour, progress)
-        cost = self.cost_gradient(cost_loss, params, metric, behaviour, progress)
+        slope = slope_by(self.gradient, loss, params, metric, behaviour, progress)
+        cost = slope_by(self.cost_gradient, cost_loss, params, metric, behaviour, progress)
         descent = steepest(slope.grads, metric, radius, guess=slope.natural)
         back = nearness.solve(cost.grads, cost.natural).x
 

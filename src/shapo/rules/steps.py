@@ -14,7 +14,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from shapo.rules.geometry import Metric, backtrack, fisher, steepest
-from shapo.rules.gradients import Gradient, Metrics, Plain
+from shapo.rules.gradients import Gradient, Metrics, Plain, slope_by
 from shapo.rules.gram import LEAST_DAMPING, MOST_OUTPUTS, exact_fisher
 from shapo.rules.networks import Policy
 from shapo.rules.schedules import Schedule, check_number, now
@@ -154,7 +154,7 @@ class TrustRegion:
         """One natural-gradient step."""
         radius, behaviour = now(self.radius, progress), policy_behaviour(samples.obs)
         loss, metric = surrogate(samples, advantage), self.solver.metric(samples, params)
-        slope = self.gradient(loss, params, metric, behaviour, progress)
+        slope = slope_by(self.gradient, loss, params, metric, behaviour, progress)
         descent = steepest(slope.grads, metric, radius, guess=slope.natural)
         here = behaviour.outputs(params)
         moved = backtrack(

@@ -115,7 +115,8 @@ def _verdict(
     verdict = verdict_on(findings, len(tests)) or _waiting(claim, plan, runs)
     if verdict == "open" and len(findings) < len(tests):
         verdict = f"open: {len(findings)} of {len(tests)} comparisons"
-    return _told(verdict, all(contrast in block.asked_later for block, contrast in tests))
+    later = bool(tests) and all(contrast in block.asked_later for block, contrast in tests)
+    return _told(verdict, later)
 
 
 def _told(verdict: str, later: bool) -> str:
