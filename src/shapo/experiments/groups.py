@@ -89,9 +89,7 @@ def comparisons(groups: Sequence[Group]) -> Comparisons:
     """Each other gradient rule minus plain, for each environment, algorithm and setting where both were run."""
     found = Comparisons([], [])
     for treated in groups:
-        if treated.experiment.gradient in ("plain", IN_ALGO):
-            continue
-        baseline, difference = _baseline(treated, groups)
+        baseline, difference = baseline_of(treated, groups)
         if baseline is None:
             continue
         label = f"{treated.label} − {baseline.label}{difference}"
@@ -108,9 +106,11 @@ def comparisons(groups: Sequence[Group]) -> Comparisons:
     return found
 
 
-def _baseline(treated: Group, groups: Sequence[Group]) -> tuple[Group | None, str]:
+def baseline_of(treated: Group, groups: Sequence[Group]) -> tuple[Group | None, str]:
     """The group without the rule: plain actor, plain critics. Failing that, one that differs in the actor's rule alone,
     with a word to say so."""
+    if treated.experiment.gradient in ("plain", IN_ALGO):
+        return None, ""
 
     def closest(critics: str, set_aside: tuple[str, ...]) -> Group | None:
         candidates = [

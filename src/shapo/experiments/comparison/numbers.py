@@ -1,4 +1,4 @@
-"""What is compared: a few numbers of each run, and each arm's difference from the first one, seed by seed."""
+"""What is compared: a few numbers of each run, and each arm's difference from another, seed by seed."""
 
 import itertools
 import math
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.experiment import Experiment
-from shapo.experiments.groups import Group
+from shapo.experiments.groups import Group, baseline_of
 from shapo.experiments.quantities import (
     COST,
     COST_P95,
@@ -42,6 +42,11 @@ def values(arm: Group, quantity: Quantity) -> NDArray[np.float64]:
     return np.array([quantity.of(run) for run in arm.runs])
 
 
+def pairs(arms: Sequence[Group]) -> list[tuple[Group, Group]]:
+    """Each arm but the first, and with what it is compared: the same without its gradient rule, or else the first."""
+    return [(arm, baseline_of(arm, arms)[0] or arms[0]) for arm in arms[1:]]
+
+
 def difference(arm: Group, base: Group, quantity: Quantity) -> Interval | None:
     """Over the seeds where both are known; None if there is none."""
     ours, theirs = (_by_seed(each, quantity) for each in (arm, base))
@@ -58,11 +63,11 @@ def _by_seed(arm: Group, quantity: Quantity) -> dict[int, float]:
 
 def summary(arms: Sequence[Group]) -> dict[str, object]:
     """The same numbers for a machine; what is missing or says nothing is None."""
-    base = arms[0]
-    return {"env": base.env, "base": base.label, "arms": [_summary(arm, base) for arm in arms]}
+    others = [_summary(arm, base) for arm, base in pairs(arms)]
+    return {"env": arms[0].env, "arms": [_summary(arms[0], None), *others]}
 
 
-def _summary(arm: Group, base: Group) -> dict[str, object]:
+def _summary(arm: Group, base: Group | None) -> dict[str, object]:
     found: dict[str, object] = {
         "name": arm.label,
         "seeds": [run.experiment.seed for run in arm.runs],
@@ -70,7 +75,8 @@ def _summary(arm: Group, base: Group) -> dict[str, object]:
             what.name: [_finite(value) for value in values(arm, what)] for what in quantities([arm])
         },
     }
-    if arm is not base:
+    if base:
+        found["base"] = base.label
         differences = {what.name: difference(arm, base, what) for what in quantities([arm])}
         found["difference"] = {
             name: interval and {key: _finite(x) for key, x in interval._asdict().items()}
@@ -95,13 +101,16 @@ def notes(arms: Sequence[Group]) -> list[str]:
     if len({arm.steps for arm in arms}) > 1:
         far = ", ".join(f"{arm.label} {steps_text(arm.steps)}" for arm in arms)
         lines.append(f"not equally long: {far} steps")
-    seeds = [{run.experiment.seed for run in arm.runs} for arm in arms]
     lines += [
-        f"{arm.label} and {arms[0].label} have no seed in common, so no difference is made of them"
-        for arm, own in zip(arms[1:], seeds[1:], strict=True)
-        if not own & seeds[0]
+        f"{arm.label} and {base.label} have no seed in common, so no difference is made of them"
+        for arm, base in pairs(arms)
+        if not _seeds(arm) & _seeds(base)
     ]
     return lines
+
+
+def _seeds(arm: Group) -> set[int]:
+    return {run.experiment.seed for run in arm.runs}
 
 
 def title(arms: Sequence[Group]) -> str:

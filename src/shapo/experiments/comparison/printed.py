@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from shapo.experiments.comparison.layout import Grid, tables
-from shapo.experiments.comparison.numbers import difference, quantities, title, values
+from shapo.experiments.comparison.numbers import difference, pairs, quantities, title, values
 from shapo.experiments.groups import Group
 from shapo.experiments.statistics import Interval, bracketed, rounded, standard_error
 
@@ -16,23 +16,23 @@ MISSING = "–"
 
 
 def printed(arms: Sequence[Group], width: int) -> list[Table]:
-    """A line per arm, and below with its difference from the first; where that is too wide, a line per number."""
-    whats, base = quantities(arms), arms[0]
+    """A line per arm, and below with its difference from another; where that is too wide, a line per number."""
+    whats, compared = quantities(arms), pairs(arms)
     found = {what: [values(arm, what) for arm in arms] for what in whats}
     decimals = {what: _decimals(np.concatenate(columns)) for what, columns in found.items()}
     means = {what: [_mean(each, decimals[what]) for each in found[what]] for what in whats}
     differences = {
-        what: [_interval(difference(arm, base, what), decimals[what]) for arm in arms[1:]]
+        what: [_interval(difference(*pair, what), decimals[what]) for pair in compared]
         for what in whats
     }
     names = [arm.label for arm in arms]
-    pairs = [f"{arm.label} − {base.label}" for arm in arms[1:]]
+    minus = [f"{arm.label} − {base.label}" for arm, base in compared]
     wide = Grid(
         ["", *(what.name for what in whats)],
-        [_by_name(names, means.values()), _by_name(pairs, differences.values())],
+        [_by_name(names, means.values()), _by_name(minus, differences.values())],
     )
     on_its_side = Grid(
-        ["", *names, *pairs],
+        ["", *names, *minus],
         [[[what.name, *means[what], *differences[what]] for what in whats]],
     )
     return tables(title(arms), wide, on_its_side, width)
