@@ -122,6 +122,20 @@ class Slow(Toy):
         return super().step(action)
 
 
+class Lost(Toy):
+    """Never comes back from the reset with which a training begins."""
+
+    def __init__(self, num_envs):
+        super().__init__(num_envs)
+        self.built = False
+
+    def reset(self, seed=0):
+        while self.built:
+            time.sleep(1)
+        self.built = True
+        return super().reset(seed)
+
+
 class Remote(Toy):
     """Its simulator runs elsewhere, and the line to it breaks."""
 

@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 from test_acting import make_actor, mean_action
-from toy_env import Crashing, Owner, Remembering, Remote, Switches, Toy, pendulum, unbuildable
+from toy_env import Crashing, Lost, Owner, Remembering, Remote, Switches, Toy, pendulum, unbuildable
 from waiting import PATIENCE, wait_until
 
 from shapo.experiment import Experiment
@@ -384,6 +384,32 @@ def test_time_in_which_everything_was_stopped_does_not_count():
     command = [sys.executable, "-c", STOPPED_AND_CONTINUED, *sys.path]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "40\n", done.stderr
+
+
+@pytest.fixture
+def not_for_ever():
+    """Whoever hangs is interrupted."""
+
+    def give_up(number, frame):
+        raise TimeoutError("it hangs")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("not_for_ever")
+def test_who_is_stuck_in_a_reset_is_not_waited_for_though_a_large_policy_is_to_follow():
+    stuck = Blueprint(EXPERIMENT.replace(workers=1), Lost)
+    with (
+        pytest.raises(RolloutError, match="made no step for 1 s"),
+        Rollout(stuck, os.devnull, patience=1.0) as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout.begin(0, make_actor((3, 1000, 1000, 2)))
+        rollout.finish()
 
 
 def test_an_environment_that_cannot_be_made_is_named():

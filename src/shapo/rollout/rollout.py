@@ -128,7 +128,7 @@ class Rollout:
 
     def reset(self) -> None:
         """Begin the training's episodes."""
-        self._tell(lambda worker: Reset())
+        self._tell_and_wait(lambda worker: Reset())
 
     def restore(self, state: State) -> None:
         """Continue from an `Experience.state`."""
@@ -136,7 +136,7 @@ class Rollout:
         def own(worker: WorkerProcess) -> Restore:
             return Restore({k: v[worker.envs.start : worker.envs.stop] for k, v in state.items()})
 
-        self._tell(own)
+        self._tell_and_wait(own)
 
     def begin(self, iteration: int, actor: Actor) -> None:
         """Have the workers collect a batch with `actor`, and return at once."""
@@ -184,6 +184,12 @@ class Rollout:
     def _tell(self, request: Callable[[WorkerProcess], Request]) -> None:
         for worker in self._workers:
             self._send(worker, request(worker))
+
+    def _tell_and_wait(self, request: Callable[[WorkerProcess], Request]) -> None:
+        # A pipe holds less than a large policy: whoever is told more while stuck in an environment never takes it, and
+        # to wait for that knows no patience.
+        self._tell(request)
+        self._answers()
 
     def _send(self, worker: WorkerProcess, message: tuple) -> None:
         try:

@@ -26,6 +26,7 @@ from shapo.rollout.messages import (
     Collected,
     Failed,
     Hello,
+    Ready,
     Request,
     Reset,
     Restore,
@@ -94,9 +95,11 @@ class Worker:
                     self._shared = share(self._memory, shape)
                 case Reset():
                     self._collector.reset(self._first_seed)
+                    self._say(Ready())
                 case Restore(state):
                     with heard_by(self._beat):
                         self._collector.set_state(state)
+                    self._say(Ready())
                 case Collect() as order:
                     self._say(self._collect(order))
 
@@ -118,7 +121,7 @@ class Worker:
         with _on_the_pipe():
             return self._connection.recv()
 
-    def _say(self, reply: Spec | Collected) -> None:
+    def _say(self, reply: Spec | Ready | Collected) -> None:
         with _on_the_pipe():
             self._connection.send(reply)
 
