@@ -232,6 +232,21 @@ def test_environments_are_closed(tmp_path, monkeypatch, how):
     wait_until_ended(*servers)
 
 
+def test_what_a_crashed_worker_has_started_does_not_outlive_it(tmp_path):
+    blueprint = Blueprint(EXPERIMENT, partial(Owner, notes=tmp_path))
+    with (
+        pytest.raises(RolloutError, match="killed by signal 9"),
+        Rollout(blueprint, tmp_path / "log") as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout._workers[0].process.kill()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+    servers = [int(path.stem) for path in tmp_path.glob("*.begun")]
+    assert len(servers) == 2 and len([*tmp_path.glob("*.closed")]) == 1
+    wait_until_ended(*servers)
+
+
 def test_environments_are_closed_that_no_policy_can_act_in(tmp_path):
     blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Switches, notes=tmp_path))
     with (
