@@ -62,6 +62,7 @@ def local():
         Rule(local()),
         functools.partial(toy_env.Toy, 3),
         Rule(float("inf")),
+        Rule({"a", "b"}),
         type("Local", (), {}),
         object(),
     ],
@@ -95,8 +96,13 @@ def test_other_names_are_left_alone(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["m:f(3)", "m:f(x=g())", "m:f(x=1", "m:f(**{})", "m:f(x=1)(y=2)", "m:f(x=y)"]
-)
+    "text",
+    [
+        "m:f(3)", "m:f(x=g())", "m:f(x=1", "m:f(**{})", "m:f(x=1)(y=2)", "m:f(x=y)", "m:f(x={[1]: 2})",
+        "m:f(x=({'a', 'b'}, 1))", f"m:f(x={'-' * 100_000}1)", f"m:f(x=1{'+1' * 100_000})",
+    ],
+    ids=lambda text: text[:20],
+)  # fmt: skip
 def test_only_literals_may_stand_in_brackets(text):
     with pytest.raises(ValueError, match=r"m:f.*only key=value may stand"):
         parse(text)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shapo.experiment.experiment import Experiment
-from shapo.experiment.extensions import CUSTOM, IN_ALGO, Name, is_custom, load, parse
+from shapo.experiment.extensions import CUSTOM, IN_ALGO, Name, is_custom, literal, load, parse
 from shapo.words import BadInput
 
 PASS_WHAT_MAKES_IT = "pass the class, or a function that makes it: each worker makes its own"
@@ -97,7 +97,7 @@ def _called(factory: object, keywords: Mapping[str, Any]) -> Name | None:
 
 def _is_literal(value: object) -> bool:
     try:
-        return ast.literal_eval(repr(value)) == value
+        return literal(ast.parse(repr(value), mode="eval").body) == value
     except (ValueError, SyntaxError):
         return False
 
