@@ -108,8 +108,8 @@ def unpack(path: Path) -> tuple[dict[str, NDArray], dict[str, str]]:
         raise Damaged(f"{path} cannot be read ({error.strerror or error})") from None
     except KeyError:
         raise Damaged(f"{path} is damaged (it is not of shapo)") from None
-    # TypeError: a type of number that NumPy has not, bfloat16.
-    except (SafetensorError, ValueError, TypeError, RecursionError) as error:
+    # TypeError and AttributeError: a type of number that NumPy has not, bfloat16 or one of 8 bits.
+    except (SafetensorError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise Damaged(f"{path} is damaged ({error})") from None
     if not isinstance(facts, dict) or not all(isinstance(fact, str) for fact in facts.values()):
         raise Damaged(f"{path} is damaged (its facts are no texts)")
