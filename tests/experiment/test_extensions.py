@@ -1,8 +1,13 @@
 """Things and their names: there and back, and what has no name is never taken for one."""
 
 import functools
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
+from functools import partial
 
+import numpy as np
 import pytest
 import toy_env
 
@@ -86,6 +91,49 @@ def test_functions_are_told_apart_by_what_they_do_and_not_by_where_they_lie():
     assert described(lambda x: x + 1) != described(lambda x: x - 1)
     assert described(compared()) == described(compared())
     assert described((scaled(2), 1)) == f"({described(scaled(2))}, 1)"
+
+
+def test_functions_are_told_apart_by_what_they_were_given():
+    def named_only(horizon):
+        def maze(num_envs, *, horizon=horizon):
+            return horizon
+
+        return maze
+
+    def around(given):
+        return lambda num_envs: given
+
+    def self_contained(depth):
+        def descend(n=depth):
+            return descend(n - 1)
+
+        return descend
+
+    walls = np.zeros(5000)
+    moved = walls.copy()
+    moved[2500] = 1
+    for one, other in (
+        (named_only(1), named_only(2)),
+        (around(named_only(1)), around(named_only(2))),
+        (around(partial(around, 1)), around(partial(around, 2))),
+        (around(walls), around(moved)),
+        (partial(around, walls), partial(around, moved)),
+        (around({"walls": walls}), around({"walls": moved})),
+        (around("a  b"), around("a b")),
+        (self_contained(1), self_contained(2)),
+    ):
+        assert described(one) == described(one) != described(other)
+
+
+def test_a_description_is_the_same_in_every_process():
+    code = "from shapo.experiment.describing import described; print(described([{'a', 'b', 'c'}]))"
+    said = [
+        subprocess.check_output(
+            [sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}
+        )
+        for seed in "123"
+    ]
+    assert set(said) == {b"({'a', 'b', 'c'})\n"}
 
 
 @pytest.mark.parametrize(
