@@ -303,6 +303,14 @@ def test_it_shows_how_it_goes_and_whoever_watches_may_stop_it(tmp_path, capsys, 
     assert run.finished and not capsys.readouterr().out
 
 
+def test_what_a_watch_could_not_reach_is_told_in_its_own_words(tmp_path):
+    def watch(row):
+        raise ConnectionError("the dashboard does not answer")
+
+    with pytest.raises(TrainingError, match=r"^the dashboard does not answer; .*--resume"):
+        train(TINY, tmp_path / "run", env=Toy, watch=watch)
+
+
 class TestAFailedStart:
     """Nothing is in the way of the corrected command."""
 
