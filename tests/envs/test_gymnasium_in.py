@@ -327,6 +327,15 @@ def test_a_factory_that_returns_no_batch_is_refused():
         envs.make(wrong, 2)
 
 
+def test_a_factory_that_returns_another_number_of_environments_is_refused():
+    def five(num_envs):
+        return Counters(5)
+
+    with pytest.raises(BadInput, match=r"^five was asked for num_envs=2 and returned 5; return as"):
+        envs.make(five, 2)
+    assert envs.make(five, 5).num_envs == 5
+
+
 def test_options_reach_the_environment_and_pictures_need_one():
     drawn = envs.make("Pendulum-v1", 1, cost=too_fast, g=0.0)
     still = drawn.reset(0)
