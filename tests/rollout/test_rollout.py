@@ -9,6 +9,7 @@ import time
 from functools import partial
 from types import SimpleNamespace
 
+import gymnasium
 import numpy as np
 import psutil
 import pytest
@@ -399,6 +400,55 @@ def test_time_in_which_everything_was_stopped_does_not_count():
     command = [sys.executable, "-c", STOPPED_AND_CONTINUED, *sys.path]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "40\n", done.stderr
+
+
+class Odd(Toy):
+    """Its state has something else in it."""
+
+    def __init__(self, num_envs, kept):
+        super().__init__(num_envs)
+        self.kept = kept
+
+    def get_state(self):
+        return super().get_state() | {"map": self.kept}
+
+
+@pytest.mark.parametrize(
+    ("kept", "what"),
+    [
+        ([1.0, 2.0], "list"),
+        (np.array(3.0), r"float64\(\)"),
+        (np.zeros(2), r"float64\(2,\)"),  # of five environments
+        (np.zeros(5, object), r"object\(5,\)"),
+        (np.zeros(5, complex), r"complex128\(5,\)"),
+        (np.full(5, "north"), r"<U5\(5,\)"),
+    ],
+)
+def test_a_state_that_could_not_be_resumed_is_refused_at_once(kept, what):
+    blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Odd, kept=kept))
+    with (
+        pytest.raises(
+            BadInput, match=rf"^Toy: get_state\(\)\['map'\] is {what}; it must be an array"
+        ),
+        Rollout(blueprint, os.devnull) as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+
+
+@pytest.mark.parametrize(
+    "space", [gymnasium.spaces.Discrete(3), gymnasium.spaces.Box(-1.0, 1.0, (3, 2))]
+)
+def test_observations_that_are_no_vectors_are_refused(space):
+    class Seen(Toy):
+        observation_space = space
+
+    with (
+        pytest.raises(BadInput, match=r"^Toy has the observation space .*; training needs a one-"),
+        Rollout(Blueprint(EXPERIMENT.replace(workers=1), Seen), os.devnull) as rollout,
+    ):
+        rollout.spec  # noqa: B018
 
 
 @pytest.fixture
