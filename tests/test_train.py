@@ -279,6 +279,12 @@ def test_an_environment_that_is_made_already_is_refused(tmp_path):
         train(TINY, tmp_path / "run", env=Toy(1))  # type: ignore[arg-type]
 
 
+def test_a_name_of_an_environment_belongs_in_the_experiment(tmp_path):
+    """It would be recorded as an object without a name, and `toy_env:Toy` be taken for Gymnasium's."""
+    with pytest.raises(BadInput, match=r"^env is 'CartPole-v1'; .*: Experiment\(env='CartPole-v1"):
+        train(TINY, tmp_path / "run", env="CartPole-v1")  # type: ignore[arg-type]
+
+
 def test_errors_in_python_speak_python(tmp_path):
     Run.create(tmp_path, TINY)
     with pytest.raises(BadInput, match=r"already holds a run; continue it \(resume=True, or"):

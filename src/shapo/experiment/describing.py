@@ -29,7 +29,9 @@ def really(experiment: Experiment, env: object, algorithm: object) -> Experiment
     """The experiment under the names of what is really used, where an environment or an algorithm is passed."""
     if not isinstance(experiment, Experiment):
         raise BadInput(f"train wants an Experiment, such as Experiment({experiment!r})")
-    if env is not None and not isinstance(env, str) and not callable(env):
+    if isinstance(env, str):
+        raise BadInput(f"env is {env!r}; a name belongs in the experiment: Experiment(env={env!r})")
+    if env is not None and not callable(env):
         raise BadInput(f"env is a {type(env).__name__} that is made already; {PASS_WHAT_MAKES_IT}")
     if env is not None:
         experiment = dataclasses.replace(experiment, env=name_of(env))
