@@ -152,6 +152,14 @@ def test_your_own_algorithm(tmp_path):
     assert "Sam(rho=0.01)" in run.experiment.algo and "shapo" not in run.experiment.gradient
 
 
+@pytest.mark.parametrize("passed", [trpo, "trpo"])
+def test_what_is_no_algorithm_is_told(tmp_path, passed):
+    what = type(passed).__name__
+    with pytest.raises(BadInput, match=f"^algorithm is a {what}, which is no algorithm: that has"):
+        train(TINY, tmp_path / "run", env=Toy, algorithm=passed)
+    assert not (tmp_path / "run").exists()
+
+
 SAUTE = TINY.replace(steps=200, algo="saute", saute_unsafe_reward=-1000.0)
 
 

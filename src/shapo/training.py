@@ -173,7 +173,9 @@ def _iterate(
 
     compiling.prepare()
     experiment = run.experiment
-    algorithm = algorithm or recipes.algorithm(experiment, rollout.bare.actions.size)
+    if algorithm is None:
+        algorithm = recipes.algorithm(experiment, rollout.bare.actions.size)
+    algorithm = recipes.require_algorithm(algorithm)
     wrapper = name_of(algorithm.environment) if algorithm.environment else ""
     if algorithm.environment:
         rollout.wrap(algorithm.environment)
