@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.runs.folder import Run
-from shapo.runs.history import History, known_mean
+from shapo.runs.history import known_mean
 
 
 class Curve(NamedTuple):
@@ -24,7 +24,7 @@ def mean_curve(runs: Sequence[Run], column: str, window: int = 1) -> Curve:
 
     A run that never recorded the column, because no episode of it ended, has no part in it.
     """
-    smoothed = [_smooth(run.history, column, window) for run in runs]
+    smoothed = [_smooth(run.history.values(column), window) for run in runs]
     recorded = [values for values in smoothed if not np.isnan(values).all()]
     if not recorded:
         return Curve(np.empty(0), np.empty(0), np.empty(0))
@@ -36,19 +36,9 @@ def mean_curve(runs: Sequence[Run], column: str, window: int = 1) -> Curve:
     return Curve(steps, values.mean(axis=0), error)
 
 
-def _smooth(history: History, column: str, window: int) -> NDArray[np.float64]:
-    """A running mean over what is known of the last `window` iterations, shorter at the beginning.
-
-    A row of an archive counts as many times as iterations that it stands for are among them.
-    """
-    values, lengths = history.values(column), history.lengths
+def _smooth(values: NDArray[np.float64], window: int) -> NDArray[np.float64]:
+    """A running mean over what is known of the last `window` values, shorter at the beginning."""
     if window == 1:
         return values
-    ends = np.cumsum(lengths)
-    begins = ends - window
-    firsts = np.searchsorted(ends, begins, side="right")
-    found = []
-    for last, (first, begin) in enumerate(zip(firsts, begins, strict=True)):
-        rows = slice(first, last + 1)
-        found.append(known_mean(values[rows], np.minimum(lengths[rows], ends[rows] - begin)))
-    return np.array(found)
+    ends = range(1, len(values) + 1)
+    return np.array([known_mean(values[max(0, end - window) : end]) for end in ends])

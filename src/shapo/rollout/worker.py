@@ -19,7 +19,7 @@ from shapo.envs.gymnasium_in import CannotReplay
 from shapo.envs.heartbeat import heard_by
 from shapo.envs.protocol import BatchEnv, Remark
 from shapo.rollout.actions import actions_of
-from shapo.rollout.collector import Collector, NotFinite
+from shapo.rollout.collector import CannotKeep, Collector, NotFinite
 from shapo.rollout.messages import (
     Allocate,
     Collect,
@@ -140,8 +140,7 @@ class Worker:
             raise CannotWrap(str(error)) from error
 
     def _spec(self) -> Spec:
-        env = self._env
-        size = int(env.observation_space.shape[0])
+        env, size = self._env, self._collector.observation_size
         actions = actions_of(env.action_space, env.id)
         return Spec(env.id, size, actions, env.num_costs, self._notes)
 
@@ -172,7 +171,7 @@ def main(pipe: int, memory: int) -> None:
         pass
     except Exception as error:
         traceback.print_exc()
-        refused = isinstance(error, CannotWrap | CannotReplay)
+        refused = isinstance(error, CannotWrap | CannotReplay | CannotKeep)
         if refused or (worker is None and isinstance(error, BadInput)):
             failed = Failed(str(error), bad_input=True)
         elif worker:

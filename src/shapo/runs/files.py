@@ -90,8 +90,12 @@ def read_json(path: Path) -> Any:
 
 def pack(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> bytes:
     """A safetensors file with a checksum."""
-    # safetensors writes the memory as it lies, so a transposed view would come back scrambled.
-    contiguous = {name: np.array(value, order="C") for name, value in arrays.items()}
+    # safetensors writes the memory as it lies, so a transposed view would come back scrambled. And what is read is of
+    # the processor's own byte order, as is what the checksum is of.
+    contiguous = {
+        name: np.array(value, value.dtype.newbyteorder("="), order="C")
+        for name, value in arrays.items()
+    }
     # One entry, because safetensors writes several in no fixed order and equal content should be an equal file.
     return save(
         contiguous, {"shapo": json.dumps({**facts, "checksum": _checksum(contiguous, facts)})}

@@ -30,11 +30,6 @@ class History(NamedTuple):
         """Which iterations belong to the last tenth of the steps."""
         return self.values("steps") > (1 - FINAL_SHARE) * self.steps
 
-    @property
-    def lengths(self) -> NDArray[np.float64]:
-        """How many iterations each row stands for: one, or several in an archive, and not all for equally many."""
-        return np.diff(self.values("iteration"), prepend=-1)
-
     def values(self, column: str) -> NDArray[np.float64]:
         """A value per iteration; NaN where this run does not record it.
 
@@ -53,8 +48,18 @@ class History(NamedTuple):
         return known_mean(self.values(column)[self.late])
 
     def overall(self, column: str) -> float:
-        """The mean over all iterations of which it is known; NaN if that is none."""
-        return known_mean(self.values(column), self.lengths)
+        """The mean over all iterations of which it is known; NaN if that is none.
+
+        A row of an archive stands for several iterations, and rows do not all stand for equally many.
+        """
+        values = self.values(column)
+        iterations = np.diff(self.values("iteration"), prepend=-1)
+        known = ~np.isnan(values)
+        return (
+            float(np.average(values[known], weights=iterations[known]))
+            if known.any()
+            else float("nan")
+        )
 
     def until(self, steps: int) -> "History":
         """What it had recorded after so many steps: up to the iteration that completes them.
@@ -82,12 +87,10 @@ def flaw(history: History) -> str:
     return "" if history.steps else "has no finished iteration yet"
 
 
-def known_mean(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> float:
-    """The mean of those that are numbers, equally weighted unless told; NaN if none is."""
-    known = ~np.isnan(values)
-    if not known.any():
-        return float("nan")
-    return float(np.average(values[known], weights=None if weights is None else weights[known]))
+def known_mean(values: NDArray[np.float64]) -> float:
+    """The mean of those that are numbers; NaN if none is."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else float("nan")
 
 
 def read_history(path: Path) -> History:

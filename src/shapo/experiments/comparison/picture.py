@@ -5,6 +5,7 @@ from pathlib import Path
 
 import matplotlib
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -13,6 +14,7 @@ from shapo.experiments import style
 from shapo.experiments.comparison.numbers import RETURN, notes, of_costs, title, values
 from shapo.experiments.curves import mean_curve
 from shapo.experiments.groups import Group
+from shapo.runs.history import FINAL_SHARE
 
 SMOOTHED = "Curves are running means over a tenth of the steps, so they end at the table's numbers"
 
@@ -50,8 +52,8 @@ def draw(arms: Sequence[Group]) -> Figure:
 
 
 def _draw_curve(axes: Axes, arm: Group, look: style.Look, column: str) -> None:
-    history = arm.runs[0].history
-    window = int(history.lengths[history.late].sum())
+    steps = arm.runs[0].history.values("steps")
+    window = int(np.sum(steps > (1 - FINAL_SHARE) * steps[-1]))
     steps, mean, error = mean_curve(arm.runs, column, window)
     axes.plot(steps / 1e6, mean, color=look.colour, linestyle=look.line)
     if error.any():
