@@ -356,6 +356,18 @@ def test_errors_name_environment_seed_and_log(tmp_path):
     )
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
+def test_a_full_disk_does_not_hide_what_an_environment_raised():
+    blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Toy, fault="raise", fault_step=3))
+    with (
+        pytest.raises(RolloutError, match=r"Toy .* raised ZeroDivisionError: the floor is gone"),
+        Rollout(blueprint, "/dev/full") as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+
+
 @pytest.mark.parametrize("when", ["init", "reset", "step"])
 @pytest.mark.parametrize("error", [ConnectionResetError, EOFError])
 def test_a_connection_that_an_environment_loses_is_not_ours(tmp_path, when, error):

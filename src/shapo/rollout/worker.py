@@ -115,7 +115,7 @@ class Worker:
         try:
             self._env.close()
         except Exception:
-            traceback.print_exc()
+            _log_error()
 
     def _heard(self) -> Request:
         with _on_the_pipe():
@@ -152,6 +152,11 @@ class Worker:
         return Collected(episodes, self._collector.get_state())
 
 
+def _log_error() -> None:
+    with contextlib.suppress(OSError):  # on a full disk; the parent must hear of it all the same
+        traceback.print_exc()
+
+
 def _one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
@@ -170,7 +175,7 @@ def main(pipe: int, memory: int) -> None:
     except HungUp:
         pass
     except Exception as error:
-        traceback.print_exc()
+        _log_error()
         refused = isinstance(error, CannotWrap | CannotReplay | CannotKeep)
         if refused or (worker is None and isinstance(error, BadInput)):
             failed = Failed(str(error), bad_input=True)
