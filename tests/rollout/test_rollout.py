@@ -14,7 +14,18 @@ import numpy as np
 import psutil
 import pytest
 from test_acting import make_actor, mean_action
-from toy_env import Crashing, Lost, Owner, Remembering, Remote, Switches, Toy, pendulum, unbuildable
+from toy_env import (
+    Crashing,
+    Forking,
+    Lost,
+    Owner,
+    Remembering,
+    Remote,
+    Switches,
+    Toy,
+    pendulum,
+    unbuildable,
+)
 from waiting import PATIENCE, wait_until
 
 from shapo.experiment import Experiment
@@ -320,6 +331,20 @@ def test_a_crash_in_c_code_leaves_its_place_in_the_log(tmp_path):
         rollout.begin(0, ACTOR)
         rollout.finish()
     assert "Segmentation fault" in log.read_text() and "in step" in log.read_text()
+
+
+def test_a_crash_is_seen_though_a_forked_process_holds_the_pipe(tmp_path):
+    blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Forking, notes=tmp_path))
+    with (
+        pytest.raises(RolloutError, match="killed by signal 9"),
+        Rollout(blueprint, tmp_path / "log", patience=5.0) as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+    left = [int(path.stem) for path in tmp_path.glob("*.begun")]
+    assert len(left) == 2
+    wait_until_ended(*left)
 
 
 def test_more_limits_than_costs_are_refused():

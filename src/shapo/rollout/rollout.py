@@ -210,6 +210,10 @@ class Rollout:
             for pipe in ready:
                 worker = waiting.pop(pipe)  # type: ignore[arg-type]
                 replies[worker.index] = self._receive(worker)
+            for worker in waiting.values():
+                # Its end of the pipe stays open where its environments have forked and left somebody behind.
+                if worker.process.poll() is not None and not worker.pipe.poll():
+                    raise self._stopped(worker)
             elapsed, now = time.monotonic() - looked, self._beats()
             silence = 0.0 if ready or now != beats else silence + min(elapsed, pause)
             looked, beats = looked + elapsed, now
@@ -224,20 +228,21 @@ class Rollout:
         try:
             reply = worker.pipe.recv()
         except (EOFError, ConnectionError):
-            code = worker.process.wait()
-            how = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
-            raise self._error(worker, f"stopped: its worker process {how}") from None
+            raise self._stopped(worker) from None
         if isinstance(reply, Failed):
             if reply.bad_input:
                 raise BadInput(reply.reason)
             raise RolloutError(f"{reply.reason}; log: {self._log}")
         return reply
 
+    def _stopped(self, worker: WorkerProcess) -> RolloutError:
+        code = worker.process.wait()
+        how = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
+        return self._error(worker, f"stopped: its worker process {how}")
+
     def _error(self, worker: WorkerProcess, what: str) -> RolloutError:
-        first, last = (
-            env_seed(self._experiment.seed, i) for i in (worker.envs[0], worker.envs[-1])
-        )
-        name = self._experiment.env
+        seed, name = self._experiment.seed, self._experiment.env
+        first, last = (env_seed(seed, i) for i in (worker.envs[0], worker.envs[-1]))
         return RolloutError(
             f"environment {name} with seeds {first} to {last} {what}; log: {self._log}"
         )
