@@ -97,13 +97,16 @@ def _temporary_link(folder: Path, secret: Path) -> None:
     (folder / "manifest.json").unlink()
 
 
-def _bfloat16(folder: Path, secret: Path) -> None:
-    """What NumPy has no name for."""
-    header = (
-        b'{"mean":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]},"__metadata__":{"shapo":"{}"}}'
-    )
-    content = len(header).to_bytes(8, "little") + header + b"\0\0"
-    (folder / policies.FILE).write_bytes(content)
+def _unknown_to_numpy(kind: str, size: int):
+    """A trap: a number for which NumPy has no name."""
+
+    def set_trap(folder: Path, secret: Path) -> None:
+        mean = {"dtype": kind, "shape": [1], "data_offsets": [0, size]}
+        header = json.dumps({"mean": mean, "__metadata__": {"shapo": "{}"}}).encode()
+        content = len(header).to_bytes(8, "little") + header + bytes(size)
+        (folder / policies.FILE).write_bytes(content)
+
+    return set_trap
 
 
 def _escapes(folder: Path, secret: Path) -> None:
@@ -136,7 +139,10 @@ TRAPS = {
     "escapes in a name": lambda folder, secret: in_config(folder, env=f"Toy{ESCAPE}"),
     "nested deeply": _deeply,
     "nested choices": lambda folder, secret: in_config(folder, hidden=[[64]]),
-    "bfloat16": _bfloat16,
+    "an endless number": lambda folder, secret: in_config(folder, steps=10**400),
+    "a name without end": lambda folder, secret: in_config(folder, env=f"m:f(x={'-' * 100_000}1)"),
+    "bfloat16": _unknown_to_numpy("BF16", 2),
+    "float8": _unknown_to_numpy("F8_E5M2", 1),
     "a missing array": policy_with(mean=None),
     "a wrong shape": policy_with(log_std=np.zeros((2, 2), np.float32)),
     "a wrong type": policy_with(mean=np.zeros(3, np.int64)),

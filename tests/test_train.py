@@ -152,6 +152,14 @@ def test_your_own_algorithm(tmp_path):
     assert "Sam(rho=0.01)" in run.experiment.algo and "shapo" not in run.experiment.gradient
 
 
+@pytest.mark.parametrize("passed", [trpo, "trpo"])
+def test_what_is_no_algorithm_is_told(tmp_path, passed):
+    what = type(passed).__name__
+    with pytest.raises(BadInput, match=f"^algorithm is a {what}, which is no algorithm: that has"):
+        train(TINY, tmp_path / "run", env=Toy, algorithm=passed)
+    assert not (tmp_path / "run").exists()
+
+
 SAUTE = TINY.replace(steps=200, algo="saute", saute_unsafe_reward=-1000.0)
 
 
@@ -279,6 +287,12 @@ def test_an_environment_that_is_made_already_is_refused(tmp_path):
         train(TINY, tmp_path / "run", env=Toy(1))  # type: ignore[arg-type]
 
 
+def test_a_name_of_an_environment_belongs_in_the_experiment(tmp_path):
+    """It would be recorded as an object without a name, and `toy_env:Toy` be taken for Gymnasium's."""
+    with pytest.raises(BadInput, match=r"^env is 'CartPole-v1'; .*: Experiment\(env='CartPole-v1"):
+        train(TINY, tmp_path / "run", env="CartPole-v1")  # type: ignore[arg-type]
+
+
 def test_errors_in_python_speak_python(tmp_path):
     Run.create(tmp_path, TINY)
     with pytest.raises(BadInput, match=r"already holds a run; continue it \(resume=True, or"):
@@ -301,6 +315,14 @@ def test_it_shows_how_it_goes_and_whoever_watches_may_stop_it(tmp_path, capsys, 
     assert "2/3   400 steps" in capsys.readouterr().out
     run = go(resume=True, quiet=True)
     assert run.finished and not capsys.readouterr().out
+
+
+def test_what_a_watch_could_not_reach_is_told_in_its_own_words(tmp_path):
+    def watch(row):
+        raise ConnectionError("the dashboard does not answer")
+
+    with pytest.raises(TrainingError, match=r"^the dashboard does not answer; .*--resume"):
+        train(TINY, tmp_path / "run", env=Toy, watch=watch)
 
 
 class TestAFailedStart:

@@ -5,6 +5,7 @@ A worker imports the module that its environment comes from, so nothing is impor
 
 import faulthandler
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -122,6 +123,20 @@ class Slow(Toy):
         return super().step(action)
 
 
+class Lost(Toy):
+    """Never comes back from the reset with which a training begins."""
+
+    def __init__(self, num_envs):
+        super().__init__(num_envs)
+        self.built = False
+
+    def reset(self, seed=0):
+        while self.built:
+            time.sleep(1)
+        self.built = True
+        return super().reset(seed)
+
+
 class Remote(Toy):
     """Its simulator runs elsewhere, and the line to it breaks."""
 
@@ -229,6 +244,16 @@ class Remembering(Toy):
         history = state.pop("history")[:, : 1 + state["seed"][0] % 5]
         np.testing.assert_array_equal(history, np.tile(state["seed"][:, None], history.shape[1]))
         return super().set_state(state)
+
+
+class Forking(Owner):
+    """Leaves somebody behind who holds all that the worker held, and crashes."""
+
+    def step(self, action):
+        if pid := os.fork():
+            (self.notes / f"{pid}.begun").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(1000)
 
 
 class Crashing(Toy):

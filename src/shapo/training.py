@@ -130,7 +130,7 @@ def train(
             if not isinstance(error, RolloutError | OSError):
                 raise
             reason = error
-            if isinstance(error, OSError):
+            if isinstance(error, OSError) and error.strerror:  # other libraries' may be mere text
                 reason = f"{error.strerror}: {error.filename or folder}"
             advice = "" if gone else _how_to_go_on(folder, experiment)
             raise TrainingError(f"{reason}{advice}") from error
@@ -173,7 +173,9 @@ def _iterate(
 
     compiling.prepare()
     experiment = run.experiment
-    algorithm = algorithm or recipes.algorithm(experiment, rollout.bare.actions.size)
+    if algorithm is None:
+        algorithm = recipes.algorithm(experiment, rollout.bare.actions.size)
+    algorithm = recipes.require_algorithm(algorithm)
     wrapper = name_of(algorithm.environment) if algorithm.environment else ""
     if algorithm.environment:
         rollout.wrap(algorithm.environment)

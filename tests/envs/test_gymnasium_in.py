@@ -160,6 +160,18 @@ def test_what_carries_over_from_one_episode_to_the_next_is_not_resumed():
     assert "\n" not in str(no.value)
 
 
+def test_rewards_that_depend_on_former_episodes_are_not_resumed():
+    """`NormalizeReward` divides by what it has seen so far, and what is observed does not tell."""
+    normalised = lambda: gymnasium.wrappers.NormalizeReward(Corridor())
+    env, fresh = (envs.make(normalised, 2) for _ in range(2))
+    env.reset(0)
+    plan = np.random.default_rng(0).uniform(-1, 1, (100, 2, 1))
+    assert sum(env.step(action).terminated.any() for action in plan) > 3
+    assert env.get_state()["length"].all()
+    with pytest.raises(CannotReplay, match=r"<lambda> cannot be resumed: .* pays another reward"):
+        fresh.set_state(env.get_state())
+
+
 def test_replaying_gives_signs_of_life():
     env, fresh = (envs.make(Corridor, 2) for _ in range(2))
     env.reset(0)
@@ -325,6 +337,15 @@ def test_a_factory_that_returns_no_batch_is_refused():
 
     with pytest.raises(ValueError, match="wrong takes num_envs but returned a Corridor"):
         envs.make(wrong, 2)
+
+
+def test_a_factory_that_returns_another_number_of_environments_is_refused():
+    def five(num_envs):
+        return Counters(5)
+
+    with pytest.raises(BadInput, match=r"^five was asked for num_envs=2 and returned 5; return as"):
+        envs.make(five, 2)
+    assert envs.make(five, 5).num_envs == 5
 
 
 def test_options_reach_the_environment_and_pictures_need_one():

@@ -14,6 +14,7 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 import shapo.envs
 from shapo.envs.gymnasium_out import BatchedEnv
+from shapo.envs.states import joined
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -219,6 +220,14 @@ def test_histories_of_different_length_are_put_together():
         obs, one = env.step(np.ones((3, 1)))[0], alone.step(np.ones((1, 1)))[0]
         np.testing.assert_array_equal(obs[1], one[0])
     assert env.batch.get_state()["length"].tolist() == [3, 7, 3]
+
+
+def test_fractions_are_kept_beside_whole_numbers():
+    """As in `np.array(self.scores)`, where one worker's scores are whole by chance."""
+    for first, other in (([0, 3], [0.5]), ([True], [7])):
+        parts = [np.array(first), np.array(other)]
+        assert joined(parts).tolist() == [*first, *other]
+        assert joined(parts[::-1]).tolist() == [*other, *first]
 
 
 @pytest.mark.parametrize("id", ["Hopper-v4", "SafetyPointButton1-v0", "SafetyCarGoal1-v0"])

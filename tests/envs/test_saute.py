@@ -7,6 +7,7 @@ from gymnasium import spaces
 from shapo import envs
 from shapo.envs import Saute, Step
 from shapo.envs.saute import step_budget
+from shapo.words import BadInput
 
 
 class Scripted:
@@ -88,6 +89,18 @@ def test_each_of_several_costs_has_its_budget():
 def test_bad_choices_are_refused(arguments, message):
     with pytest.raises(ValueError, match=f"Saute: .*{message}"):
         Saute(Scripted([0], 5), **arguments)
+
+
+def test_a_budget_that_would_outgrow_all_numbers_is_refused():
+    """What is left is divided by the discount in every step, and a batch is of single precision."""
+    with np.errstate(over="raise"):
+        left = drive(Saute(Scripted([1.0] * 800, 801), 1.0, 0.91), 800)[-1].obs[0, -1]
+        assert np.isfinite(np.float32(left))
+        with pytest.raises(
+            BadInput, match=r"^Saute: with a discount of 0\.9, saute_discount, .* 801"
+        ):
+            Saute(Scripted([1.0], 801), 1.0, 0.9)
+    assert Saute(Scripted([1.0], 801), np.inf, 0.9).num_envs == 1
 
 
 def test_a_task_without_a_time_limit_is_refused():

@@ -121,6 +121,8 @@ def test_what_is_meant_is_taken(given, meant):
         ({"saute_unsafe_reward": float("inf")}, "saute_unsafe_reward is inf; it must be a finite"),
         ({"cost_limit": (float("inf"),)}, "cost_limit is (inf,); it must be a finite number"),
         ({"steps": float("inf")}, "steps is inf; it must be a whole number"),
+        ({"steps": 10**400}, "0; it must be a finite number"),
+        ({"radius_per_dim": 10**400}, "0; it must be a finite number"),
         ({"alpha": 0.5}, "alpha is 0.5; it must be above 0 and below 0.5"),
         ({"num_envs": 0}, "num_envs is 0; it must be at least 1"),
         ({"cost_limit": ()}, "cost_limit is (); give at least one number"),

@@ -1,8 +1,13 @@
 """Things and their names: there and back, and what has no name is never taken for one."""
 
 import functools
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
+from functools import partial
 
+import numpy as np
 import pytest
 import toy_env
 
@@ -62,6 +67,7 @@ def local():
         Rule(local()),
         functools.partial(toy_env.Toy, 3),
         Rule(float("inf")),
+        Rule({"a", "b"}),
         type("Local", (), {}),
         object(),
     ],
@@ -87,6 +93,49 @@ def test_functions_are_told_apart_by_what_they_do_and_not_by_where_they_lie():
     assert described((scaled(2), 1)) == f"({described(scaled(2))}, 1)"
 
 
+def test_functions_are_told_apart_by_what_they_were_given():
+    def named_only(horizon):
+        def maze(num_envs, *, horizon=horizon):
+            return horizon
+
+        return maze
+
+    def around(given):
+        return lambda num_envs: given
+
+    def self_contained(depth):
+        def descend(n=depth):
+            return descend(n - 1)
+
+        return descend
+
+    walls = np.zeros(5000)
+    moved = walls.copy()
+    moved[2500] = 1
+    for one, other in (
+        (named_only(1), named_only(2)),
+        (around(named_only(1)), around(named_only(2))),
+        (around(partial(around, 1)), around(partial(around, 2))),
+        (around(walls), around(moved)),
+        (partial(around, walls), partial(around, moved)),
+        (around({"walls": walls}), around({"walls": moved})),
+        (around("a  b"), around("a b")),
+        (self_contained(1), self_contained(2)),
+    ):
+        assert described(one) == described(one) != described(other)
+
+
+def test_a_description_is_the_same_in_every_process():
+    code = "from shapo.experiment.describing import described; print(described([{'a', 'b', 'c'}]))"
+    said = [
+        subprocess.check_output(
+            [sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}
+        )
+        for seed in "123"
+    ]
+    assert set(said) == {b"({'a', 'b', 'c'})\n"}
+
+
 @pytest.mark.parametrize(
     "text", ["Ant-v4", "shapo/Ant-v4", "m:Ant-v4", ":x", "x:", "custom: Rule in m", "a b:c"]
 )
@@ -95,8 +144,13 @@ def test_other_names_are_left_alone(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["m:f(3)", "m:f(x=g())", "m:f(x=1", "m:f(**{})", "m:f(x=1)(y=2)", "m:f(x=y)"]
-)
+    "text",
+    [
+        "m:f(3)", "m:f(x=g())", "m:f(x=1", "m:f(**{})", "m:f(x=1)(y=2)", "m:f(x=y)", "m:f(x={[1]: 2})",
+        "m:f(x=({'a', 'b'}, 1))", f"m:f(x={'-' * 100_000}1)", f"m:f(x=1{'+1' * 100_000})",
+    ],
+    ids=lambda text: text[:20],
+)  # fmt: skip
 def test_only_literals_may_stand_in_brackets(text):
     with pytest.raises(ValueError, match=r"m:f.*only key=value may stand"):
         parse(text)

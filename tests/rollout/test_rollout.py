@@ -9,11 +9,23 @@ import time
 from functools import partial
 from types import SimpleNamespace
 
+import gymnasium
 import numpy as np
 import psutil
 import pytest
 from test_acting import make_actor, mean_action
-from toy_env import Crashing, Owner, Remembering, Remote, Switches, Toy, pendulum, unbuildable
+from toy_env import (
+    Crashing,
+    Forking,
+    Lost,
+    Owner,
+    Remembering,
+    Remote,
+    Switches,
+    Toy,
+    pendulum,
+    unbuildable,
+)
 from waiting import PATIENCE, wait_until
 
 from shapo.experiment import Experiment
@@ -232,6 +244,21 @@ def test_environments_are_closed(tmp_path, monkeypatch, how):
     wait_until_ended(*servers)
 
 
+def test_what_a_crashed_worker_has_started_does_not_outlive_it(tmp_path):
+    blueprint = Blueprint(EXPERIMENT, partial(Owner, notes=tmp_path))
+    with (
+        pytest.raises(RolloutError, match="killed by signal 9"),
+        Rollout(blueprint, tmp_path / "log") as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout._workers[0].process.kill()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+    servers = [int(path.stem) for path in tmp_path.glob("*.begun")]
+    assert len(servers) == 2 and len([*tmp_path.glob("*.closed")]) == 1
+    wait_until_ended(*servers)
+
+
 def test_environments_are_closed_that_no_policy_can_act_in(tmp_path):
     blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Switches, notes=tmp_path))
     with (
@@ -306,6 +333,20 @@ def test_a_crash_in_c_code_leaves_its_place_in_the_log(tmp_path):
     assert "Segmentation fault" in log.read_text() and "in step" in log.read_text()
 
 
+def test_a_crash_is_seen_though_a_forked_process_holds_the_pipe(tmp_path):
+    blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Forking, notes=tmp_path))
+    with (
+        pytest.raises(RolloutError, match="killed by signal 9"),
+        Rollout(blueprint, tmp_path / "log", patience=5.0) as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+    left = [int(path.stem) for path in tmp_path.glob("*.begun")]
+    assert len(left) == 2
+    wait_until_ended(*left)
+
+
 def test_more_limits_than_costs_are_refused():
     blueprint = Blueprint(EXPERIMENT.replace(cost_limit=(1.0, 2.0)), Toy)
     with (
@@ -338,6 +379,18 @@ def test_errors_name_environment_seed_and_log(tmp_path):
         and "reward nan at step 2" in text
         and str(log) in text
     )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
+def test_a_full_disk_does_not_hide_what_an_environment_raised():
+    blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Toy, fault="raise", fault_step=3))
+    with (
+        pytest.raises(RolloutError, match=r"Toy .* raised ZeroDivisionError: the floor is gone"),
+        Rollout(blueprint, "/dev/full") as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
 
 
 @pytest.mark.parametrize("when", ["init", "reset", "step"])
@@ -384,6 +437,81 @@ def test_time_in_which_everything_was_stopped_does_not_count():
     command = [sys.executable, "-c", STOPPED_AND_CONTINUED, *sys.path]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "40\n", done.stderr
+
+
+class Odd(Toy):
+    """Its state has something else in it."""
+
+    def __init__(self, num_envs, kept):
+        super().__init__(num_envs)
+        self.kept = kept
+
+    def get_state(self):
+        return super().get_state() | {"map": self.kept}
+
+
+@pytest.mark.parametrize(
+    ("kept", "what"),
+    [
+        ([1.0, 2.0], "list"),
+        (np.array(3.0), r"float64\(\)"),
+        (np.zeros(2), r"float64\(2,\)"),  # of five environments
+        (np.zeros(5, object), r"object\(5,\)"),
+        (np.zeros(5, complex), r"complex128\(5,\)"),
+        (np.full(5, "north"), r"<U5\(5,\)"),
+    ],
+)
+def test_a_state_that_could_not_be_resumed_is_refused_at_once(kept, what):
+    blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Odd, kept=kept))
+    with (
+        pytest.raises(
+            BadInput, match=rf"^Toy: get_state\(\)\['map'\] is {what}; it must be an array"
+        ),
+        Rollout(blueprint, os.devnull) as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+
+
+@pytest.mark.parametrize(
+    "space", [gymnasium.spaces.Discrete(3), gymnasium.spaces.Box(-1.0, 1.0, (3, 2))]
+)
+def test_observations_that_are_no_vectors_are_refused(space):
+    class Seen(Toy):
+        observation_space = space
+
+    with (
+        pytest.raises(BadInput, match=r"^Toy has the observation space .*; training needs a one-"),
+        Rollout(Blueprint(EXPERIMENT.replace(workers=1), Seen), os.devnull) as rollout,
+    ):
+        rollout.spec  # noqa: B018
+
+
+@pytest.fixture
+def not_for_ever():
+    """Whoever hangs is interrupted."""
+
+    def give_up(number, frame):
+        raise TimeoutError("it hangs")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("not_for_ever")
+def test_who_is_stuck_in_a_reset_is_not_waited_for_though_a_large_policy_is_to_follow():
+    stuck = Blueprint(EXPERIMENT.replace(workers=1), Lost)
+    with (
+        pytest.raises(RolloutError, match="made no step for 1 s"),
+        Rollout(stuck, os.devnull, patience=1.0) as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout.begin(0, make_actor((3, 1000, 1000, 2)))
+        rollout.finish()
 
 
 def test_an_environment_that_cannot_be_made_is_named():

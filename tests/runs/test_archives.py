@@ -117,6 +117,7 @@ def test_other_names_and_other_contents_are_refused(runs, tmp_path):
         (lambda rows: rows.update({"cost/rate": [[x] for x in rows["cost/rate"]]}), "unequal"),
         (lambda rows: rows.update({"steps": [[x] for x in rows["steps"]]}), "unequal length"),
         (lambda rows: rows["steps"].__setitem__(3, None), "lacks numbers in column 'steps'"),
+        (lambda rows: rows["steps"].__setitem__(3, 10**400), "too large"),
         (lambda rows: rows.pop("steps"), "lacks numbers in column 'steps'"),
         (lambda rows: rows.clear(), "is missing or empty"),
         (None, "while decompressing"),

@@ -63,6 +63,13 @@ def test_the_panel_shows_what_matters(console):
     assert max(map(len, last.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("env", ["m:f(a='[/x]')", "m:f(a='[red]')", "m:f(a=[1, 2])"])
+def test_brackets_in_a_name_are_part_of_it(console, env):
+    with LivePanel(Experiment(env=env), console) as panel:
+        panel(ROW)
+    assert f"{env} · trpo-pid · plain · seed 0" in console.export_text()
+
+
 def of_two_costs() -> dict[str, float]:
     """The row, with a second cost that is above its limit."""
     costs = {name: value for name, value in ROW.items() if name.startswith("cost/")}

@@ -58,8 +58,9 @@ def test_wrong_arrays_are_named(tmp_path, changes, reason):
     assert_refused(path, reason)
 
 
-def test_numbers_that_numpy_does_not_know_are_refused(tmp_path):
-    TRAPS["bfloat16"](tmp_path, tmp_path)
+@pytest.mark.parametrize("kind", ["bfloat16", "float8"])
+def test_numbers_that_numpy_does_not_know_are_refused(tmp_path, kind):
+    TRAPS[kind](tmp_path, tmp_path)
     assert_refused(tmp_path / policies.FILE, "damaged")
 
 

@@ -147,7 +147,7 @@ class TestTable:
         with pytest.raises(ValueError, match=r"columns changed \(b\)"):
             table.append([{"a": 1, "b": 2}])
 
-    @pytest.mark.parametrize("name", ["a, b", 'a "b"', "a\nb"])
+    @pytest.mark.parametrize("name", ["a, b", 'a "b"', "a\nb", "a\u2028b", "a\fb", "b "])
     def test_refuses_a_name_that_would_make_two_columns_of_one(self, tmp_path, name):
         table = Table(tmp_path / "t.csv")
         with pytest.raises(ValueError, match="a column cannot be called"):

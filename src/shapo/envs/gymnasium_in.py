@@ -79,6 +79,7 @@ class FromGymnasium:
             self._seeds = np.zeros(num_envs, np.int64)
             self._episode = np.zeros(num_envs, np.int64)
             self._actions: list[list[NDArray]] = [[] for _ in range(num_envs)]
+            self._earned = np.zeros(num_envs)
             self._obs = np.empty((num_envs, *self.observation_space.shape))
             self.reset(seed)
             failing.pop_all()
@@ -106,6 +107,7 @@ class FromGymnasium:
             last_obs[i] = self._flat(obs)
             cost[i] = self._as_many(self._cost(obs, native, info))
             self._actions[i].append(action[i].copy())
+            self._earned[i] += reward[i]
         if self.horizon is None and max(map(len, self._actions)) > LONGEST:
             raise BadInput(
                 f"{self.id}: an episode has gone on for {LONGEST:,} steps, and all its actions are kept to resume it; "
@@ -120,7 +122,7 @@ class FromGymnasium:
         return Step(obs, reward, cost, terminated, truncated, last_obs)
 
     def get_state(self) -> dict[str, NDArray]:
-        """Seeds, episode numbers, the actions of the current episodes, padded to the longest, and where they led."""
+        """Seeds, episode numbers, the actions of the current episodes, padded to the longest, and what they led to."""
         lengths = np.array([len(taken) for taken in self._actions])
         actions = np.zeros(
             (self.num_envs, lengths.max(), *(self.action_space.shape or ())),
@@ -135,25 +137,32 @@ class FromGymnasium:
             "length": lengths,
             "actions": actions,
             "obs": self._obs.copy(),
+            "earned": self._earned.copy(),
         }
 
     def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
         """Play the current episodes again up to where `get_state()` was asked; CannotReplay if they lead elsewhere."""
-        names = ("seed", "episode", "length", "actions", "obs")
+        names = ("seed", "episode", "length", "actions", "obs", "earned")
         checked_state(self.id, self.num_envs, state, names)
         self._seeds[:], self._episode[:] = state["seed"], state["episode"]
         obs = np.stack([self._begin(i) for i in range(self.num_envs)])
         for i, env in enumerate(self._envs):
             for action in state["actions"][i, : state["length"][i]]:
-                obs[i] = self._flat(env.step(native_action(env.action_space, action))[0])
+                seen, reward, *_ = env.step(native_action(env.action_space, action))
+                obs[i] = self._flat(seen)
+                self._earned[i] += float(reward)
                 self._actions[i].append(action.copy())
                 alive()
-            if not np.array_equal(obs[i], state["obs"][i], equal_nan=True):
-                raise CannotReplay(
-                    f"{self.id} cannot be resumed: begun again with the seed of its episode and given the same "
-                    f"{state['length'][i]} actions, environment {i} shows another observation; it must depend on "
-                    "nothing else, so look for what it carries from one episode to the next, or draws from elsewhere"
-                )
+            for what, now, then in (
+                ("shows another observation", obs[i], state["obs"][i]),
+                ("pays another reward", self._earned[i], state["earned"][i]),
+            ):
+                if not np.array_equal(now, then, equal_nan=True):
+                    raise CannotReplay(
+                        f"{self.id} cannot be resumed: begun again with the seed of its episode and given the same "
+                        f"{state['length'][i]} actions, environment {i} {what}; it must depend on nothing else, so "
+                        "look for what it carries from one episode to the next, or draws from elsewhere"
+                    )
         self._obs = obs.copy()
         return obs
 
@@ -187,7 +196,7 @@ class FromGymnasium:
         return np.size(self._cost(obs, action, info))
 
     def _begin(self, i: int) -> NDArray[np.float64]:
-        self._actions[i] = []
+        self._actions[i], self._earned[i] = [], 0.0
         seed = episode_seed(int(self._seeds[i]), int(self._episode[i]))
         begun = self._envs[i].reset(seed=seed)
         if not isinstance(begun, tuple) or len(begun) != 2:

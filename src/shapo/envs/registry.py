@@ -99,6 +99,11 @@ def _from_factory(
                 "which is no shapo.envs.BatchEnv"
             )
         with closed_if_refused(env):
+            if env.num_envs != num_envs:
+                raise BadInput(
+                    f"{_name(factory)} was asked for num_envs={num_envs} and returned {env.num_envs}; "
+                    "return as many, for each worker asks for its own share"
+                )
             env.reset(seed)
         return env
     cost = options.pop("cost", None)

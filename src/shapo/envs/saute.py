@@ -125,6 +125,13 @@ class Saute:
         self.unsafe_reward = unsafe_reward
         self._scale = np.array([step_budget(b, discount, env.horizon) for b in budgets])
         self._discount = np.where(np.isinf(budgets), 1.0, discount)
+        with np.errstate(over="ignore"):
+            furthest = self._discount ** -float(env.horizon) * np.fmax(1, env.horizon / budgets)
+        if not (furthest < np.finfo(np.float32).max).all():
+            raise BadInput(
+                f"Saute: with a discount of {discount:g}, saute_discount, what is left of the budget grows beyond all "
+                f"numbers within the {env.horizon} steps of an episode; choose one nearer to 1"
+            )
         self._budgets, self._opening = budgets, opening
         self._left = np.ones((env.num_envs, env.num_costs))
         self._memory = opening.init(env.num_envs, env.num_costs)

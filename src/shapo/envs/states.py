@@ -9,9 +9,13 @@ from shapo.envs.protocol import BatchEnv
 
 
 def joined(parts: Sequence[NDArray]) -> NDArray:
-    """Along the environments; where they remember histories of different lengths, zeros fill the shorter ones."""
+    """Along the environments; where they remember histories of different lengths, zeros fill the shorter ones.
+
+    One batch may have whole numbers where another has fractions: what is put together can hold both.
+    """
     shape = np.max([part.shape[1:] for part in parts], axis=0).astype(int)
-    whole = np.zeros((sum(map(len, parts)), *shape), parts[0].dtype)
+    kind = np.result_type(*(part.dtype for part in parts))
+    whole = np.zeros((sum(map(len, parts)), *shape), kind)
     begin = 0
     for part in parts:
         corner = tuple(slice(size) for size in part.shape[1:])

@@ -90,9 +90,13 @@ class Kind(NamedTuple):
         meant = isinstance(value, Real) and not isinstance(value, bool)
         if not meant or (whole and not isinstance(value, Integral) and value != value // 1):
             raise BadInput(f"{said}; it must be a {'whole number' if whole else 'number'}")
-        if not whole and not math.isfinite(value):
+        try:
+            number = float(value)
+        except OverflowError:  # of an integer with hundreds of digits
+            number = math.inf
+        if not math.isfinite(number):
             raise BadInput(f"{said}; it must be a finite number")
-        if float(value) not in self.range:
+        if number not in self.range:
             raise BadInput(f"{said}; it must be {self.range}")
         return self.item(value)
 

@@ -11,11 +11,13 @@ import hashlib
 import inspect
 import re
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from shapo.experiment.experiment import Experiment
-from shapo.experiment.extensions import CUSTOM, IN_ALGO, Name, is_custom, load, parse
+from shapo.experiment.extensions import CUSTOM, IN_ALGO, Name, is_custom, literal, load, parse
 from shapo.words import BadInput
 
 PASS_WHAT_MAKES_IT = "pass the class, or a function that makes it: each worker makes its own"
@@ -27,7 +29,9 @@ def really(experiment: Experiment, env: object, algorithm: object) -> Experiment
     """The experiment under the names of what is really used, where an environment or an algorithm is passed."""
     if not isinstance(experiment, Experiment):
         raise BadInput(f"train wants an Experiment, such as Experiment({experiment!r})")
-    if env is not None and not isinstance(env, str) and not callable(env):
+    if isinstance(env, str):
+        raise BadInput(f"env is {env!r}; a name belongs in the experiment: Experiment(env={env!r})")
+    if env is not None and not callable(env):
         raise BadInput(f"env is a {type(env).__name__} that is made already; {PASS_WHAT_MAKES_IT}")
     if env is not None:
         experiment = dataclasses.replace(experiment, env=name_of(env))
@@ -52,23 +56,37 @@ def name_of(thing: object) -> str:
     return str(name) if name else f"{CUSTOM}{described(thing)}"
 
 
-def described(thing: object) -> str:
-    """What a Python object is, in a line, without the address at which it happens to lie."""
+def described(thing: object, within: tuple[object, ...] = ()) -> str:
+    """What a Python object is, in a line, without the address at which it happens to lie; `within` are those it is of.
+
+    Functions are told apart by their code and by what they have been given: defaults, and what they see around them.
+    """
+    if any(thing is each for each in within):
+        return "itself"
+    part = functools.partial(described, within=(*within, thing))
     if isinstance(thing, types.FunctionType | type):
         name = _named(thing)
-        return str(name) if name else _described_code(thing)
+        return str(name) if name else _described_code(thing, part)
     if isinstance(thing, functools.partial):
-        given = [*map(described, thing.args), *_pairs(thing.keywords.items())]
-        return f"partial({', '.join([described(thing.func), *given])})"
+        given = [*map(part, thing.args), *_pairs(thing.keywords, part)]
+        return f"partial({', '.join([part(thing.func), *given])})"
     if dataclasses.is_dataclass(thing):
-        return f"{type(thing).__name__}({', '.join(_pairs(_fields(thing).items()))})"
+        return f"{type(thing).__name__}({', '.join(_pairs(_fields(thing), part))})"
     if isinstance(thing, tuple | list):
-        return f"({', '.join(map(described, thing))})"
-    return " ".join(_ADDRESS.sub("", repr(thing)).split())
+        return f"({', '.join(map(part, thing))})"
+    if isinstance(thing, set | frozenset):  # in an order that is every process's
+        return f"{{{', '.join(sorted(map(part, thing)))}}}"
+    if isinstance(thing, dict):
+        return f"{{{', '.join(f'{part(key)}: {part(value)}' for key, value in thing.items())}}}"
+    if isinstance(thing, np.ndarray) and not thing.dtype.hasobject:  # shown in part only
+        return f"array({thing.dtype}{thing.shape} {_digest(thing.tobytes())})"
+    return (
+        repr(thing) if isinstance(thing, str) else " ".join(_ADDRESS.sub("", repr(thing)).split())
+    )
 
 
-def _pairs(items: Iterable[tuple[str, Any]]) -> list[str]:
-    return [f"{key}={described(value)}" for key, value in items]
+def _pairs(given: Mapping[str, Any], part: Callable[[object], str]) -> list[str]:
+    return [f"{key}={part(value)}" for key, value in given.items()]
 
 
 def _fields(thing: Any) -> dict[str, Any]:
@@ -97,19 +115,24 @@ def _called(factory: object, keywords: Mapping[str, Any]) -> Name | None:
 
 def _is_literal(value: object) -> bool:
     try:
-        return ast.literal_eval(repr(value)) == value
+        return literal(ast.parse(repr(value), mode="eval").body) == value
     except (ValueError, SyntaxError):
         return False
 
 
-def _described_code(thing: types.FunctionType | type) -> str:
+def _described_code(thing: types.FunctionType | type, part: Callable[[object], str]) -> str:
     """A function or class that cannot be imported: where it is from, and a number that changes with what it does."""
     place = f"{thing.__qualname__} in {thing.__module__}"
     if isinstance(thing, type):
         return place
-    values = (*(thing.__defaults__ or ()), *_closure(thing))
-    parts = [*_code(thing.__code__), *map(_constant, values)]
-    return f"{place} {hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()}"
+    named = sorted((thing.__kwdefaults__ or {}).items())
+    values = (*(thing.__defaults__ or ()), *(value for _, value in named), *_closure(thing))
+    parts = [*_code(thing.__code__), *map(part, values)]
+    return f"{place} {_digest(repr(parts).encode())}"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=4).hexdigest()
 
 
 def _closure(function: types.FunctionType) -> list[object]:

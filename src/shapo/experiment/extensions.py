@@ -69,14 +69,21 @@ def _keywords(text: str, arguments: str) -> dict[str, Any]:
         call = ast.parse(f"f({arguments}", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
             raise SyntaxError
-        found = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
-    except (SyntaxError, ValueError):
+        found = {each.arg: literal(each.value) for each in call.keywords}
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):  # nested too deeply
         found = {None: None}
     if None in found:
         raise BadInput(
             f"{text}: between the brackets only key=value may stand, each value a number, a text or a tuple of them"
         )
     return {str(key): value for key, value in found.items()}
+
+
+def literal(expression: ast.expr) -> Any:
+    """The value that is written there; ValueError if it is none, or none that is always written alike."""
+    if any(isinstance(each, ast.Set) for each in ast.walk(expression)):
+        raise ValueError("a set is written in another order by each process")
+    return ast.literal_eval(expression)
 
 
 def spelled(text: str) -> str:

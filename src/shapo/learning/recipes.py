@@ -169,13 +169,17 @@ def values(experiment: Experiment) -> Values:
     return Mean()
 
 
-def _own(name: str, **offered: Any) -> Algorithm:
-    made = make(name, **offered)
+def require_algorithm(made: Any, said: str = "algorithm is") -> Algorithm:
+    """`made`, if it is one; BadInput, beginning with what is `said` of it, if not."""
     if not isinstance(made, Algorithm):
         raise BadInput(
-            f"{name} returned a {type(made).__name__}, which is no algorithm: that has init, update and environment"
+            f"{said} a {type(made).__name__}, which is no algorithm: that has init, update and environment"
         )
     return made
+
+
+def _own(name: str, **offered: Any) -> Algorithm:
+    return require_algorithm(make(name, **offered), f"{name} returned")
 
 
 def _callable(name: str, what: str) -> Any:

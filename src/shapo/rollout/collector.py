@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +11,7 @@ from shapo.envs.protocol import BatchEnv
 from shapo.rollout.acting import Actor, Forward
 from shapo.rollout.actions import Actions, actions_of
 from shapo.types import Batch, Episodes
+from shapo.words import BadInput
 
 
 class NotFinite(ValueError):
@@ -19,6 +21,10 @@ class NotFinite(ValueError):
         super().__init__(what)
         self.env = env
         """Which of the collector's environments."""
+
+
+class CannotKeep(BadInput):
+    """A batch whose state is not what can be written and dealt to workers again."""
 
 
 class Running(NamedTuple):
@@ -53,6 +59,7 @@ class Collector:
         self._env = env
         self._seed = seed
         self._indices = range(first, first + env.num_envs)
+        self.observation_size = _size_of(env.observation_space, env.id)
         self._actions = actions_of(env.action_space, env.id)
         self._obs = np.empty(0)
         self._running = self._no_episodes()
@@ -100,7 +107,10 @@ class Collector:
     def get_state(self) -> dict[str, NDArray]:
         """All that decides the future, as arrays whose first axis is the environment."""
         running = {f"running/{name}": value for name, value in self._running._asdict().items()}
-        return {f"env/{name}": value for name, value in self._env.get_state().items()} | running
+        state = self._env.get_state()
+        for name, value in state.items():
+            _check_kept(self._env, name, value)
+        return {f"env/{name}": value for name, value in state.items()} | running
 
     def set_state(self, state: Mapping[str, NDArray]) -> None:
         """Continue from `get_state()`'s answer."""
@@ -149,6 +159,27 @@ def episodes_of(found: list[tuple], costs: int) -> Episodes:
         np.array(cost, np.float64).reshape(-1, costs),
         np.array(length, np.int64),
         np.array(terminated, np.bool_),
+    )
+
+
+def _size_of(space: gymnasium.Space, env: str) -> int:
+    if isinstance(space, gymnasium.spaces.Box) and len(space.shape) == 1:
+        return space.shape[0]
+    raise BadInput(
+        f"{env} has the observation space {space}; training needs a one-dimensional Box of numbers"
+    )
+
+
+def _check_kept(env: BatchEnv, name: str, value: object) -> None:
+    what = type(value).__name__
+    if isinstance(value, np.ndarray):
+        what = f"{value.dtype}{value.shape}"
+        numbers = value.dtype.kind in "biufc" and value.dtype.itemsize <= 8
+        if numbers and value.shape[:1] == (env.num_envs,):
+            return
+    raise CannotKeep(
+        f"{env.id}: get_state()[{name!r}] is {what}; it must be an array of numbers (of 8 bytes at most) "
+        f"with a row for each of the {env.num_envs} environments"
     )
 
 

@@ -52,13 +52,17 @@ class Allocate(NamedTuple):
 
 
 class Reset(NamedTuple):
-    """Parent → worker: begin the training's episodes. Not answered."""
+    """Parent → worker: begin the training's episodes. Answered by `Ready`."""
 
 
 class Restore(NamedTuple):
-    """Parent → worker: continue from a state. Not answered."""
+    """Parent → worker: continue from a state. Answered by `Ready`."""
 
     state: State
+
+
+class Ready(NamedTuple):
+    """Worker → parent: the environments stand where they should, and the next request is read as it comes."""
 
 
 class Collect(NamedTuple):

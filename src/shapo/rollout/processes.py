@@ -72,9 +72,15 @@ def start(index: int, envs: range, log: Path, memory: int) -> WorkerProcess:
 
 
 def stop(worker: WorkerProcess, patience: float) -> None:
-    """Wait until a worker that was told to end has done so; past `patience`, kill it and whatever it has started."""
+    """Wait until a worker that was told to end has done so; past `patience`, kill it.
+
+    What it has started is killed with it, and also if it died of a signal, as by a crash: it could close nothing then.
+    """
     try:
-        worker.process.wait(max(0.0, patience))
+        code = worker.process.wait(max(0.0, patience))
     except subprocess.TimeoutExpired:
-        os.killpg(worker.process.pid, signal.SIGKILL)
+        code = -signal.SIGKILL
+    if code < 0:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
+            os.killpg(worker.process.pid, signal.SIGKILL)
         worker.process.wait()

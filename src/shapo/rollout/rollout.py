@@ -128,7 +128,7 @@ class Rollout:
 
     def reset(self) -> None:
         """Begin the training's episodes."""
-        self._tell(lambda worker: Reset())
+        self._tell_and_wait(lambda worker: Reset())
 
     def restore(self, state: State) -> None:
         """Continue from an `Experience.state`."""
@@ -136,7 +136,7 @@ class Rollout:
         def own(worker: WorkerProcess) -> Restore:
             return Restore({k: v[worker.envs.start : worker.envs.stop] for k, v in state.items()})
 
-        self._tell(own)
+        self._tell_and_wait(own)
 
     def begin(self, iteration: int, actor: Actor) -> None:
         """Have the workers collect a batch with `actor`, and return at once."""
@@ -185,6 +185,12 @@ class Rollout:
         for worker in self._workers:
             self._send(worker, request(worker))
 
+    def _tell_and_wait(self, request: Callable[[WorkerProcess], Request]) -> None:
+        # A pipe holds less than a large policy: whoever is told more while stuck in an environment never takes it, and
+        # to wait for that knows no patience.
+        self._tell(request)
+        self._answers()
+
     def _send(self, worker: WorkerProcess, message: tuple) -> None:
         try:
             worker.pipe.send(message)
@@ -204,6 +210,10 @@ class Rollout:
             for pipe in ready:
                 worker = waiting.pop(pipe)  # type: ignore[arg-type]
                 replies[worker.index] = self._receive(worker)
+            for worker in waiting.values():
+                # Its end of the pipe stays open where its environments have forked and left somebody behind.
+                if worker.process.poll() is not None and not worker.pipe.poll():
+                    raise self._stopped(worker)
             elapsed, now = time.monotonic() - looked, self._beats()
             silence = 0.0 if ready or now != beats else silence + min(elapsed, pause)
             looked, beats = looked + elapsed, now
@@ -218,20 +228,21 @@ class Rollout:
         try:
             reply = worker.pipe.recv()
         except (EOFError, ConnectionError):
-            code = worker.process.wait()
-            how = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
-            raise self._error(worker, f"stopped: its worker process {how}") from None
+            raise self._stopped(worker) from None
         if isinstance(reply, Failed):
             if reply.bad_input:
                 raise BadInput(reply.reason)
             raise RolloutError(f"{reply.reason}; log: {self._log}")
         return reply
 
+    def _stopped(self, worker: WorkerProcess) -> RolloutError:
+        code = worker.process.wait()
+        how = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
+        return self._error(worker, f"stopped: its worker process {how}")
+
     def _error(self, worker: WorkerProcess, what: str) -> RolloutError:
-        first, last = (
-            env_seed(self._experiment.seed, i) for i in (worker.envs[0], worker.envs[-1])
-        )
-        name = self._experiment.env
+        seed, name = self._experiment.seed, self._experiment.env
+        first, last = (env_seed(seed, i) for i in (worker.envs[0], worker.envs[-1]))
         return RolloutError(
             f"environment {name} with seeds {first} to {last} {what}; log: {self._log}"
         )

@@ -19,13 +19,14 @@ from shapo.envs.gymnasium_in import CannotReplay
 from shapo.envs.heartbeat import heard_by
 from shapo.envs.protocol import BatchEnv, Remark
 from shapo.rollout.actions import actions_of
-from shapo.rollout.collector import Collector, NotFinite
+from shapo.rollout.collector import CannotKeep, Collector, NotFinite
 from shapo.rollout.messages import (
     Allocate,
     Collect,
     Collected,
     Failed,
     Hello,
+    Ready,
     Request,
     Reset,
     Restore,
@@ -94,9 +95,11 @@ class Worker:
                     self._shared = share(self._memory, shape)
                 case Reset():
                     self._collector.reset(self._first_seed)
+                    self._say(Ready())
                 case Restore(state):
                     with heard_by(self._beat):
                         self._collector.set_state(state)
+                    self._say(Ready())
                 case Collect() as order:
                     self._say(self._collect(order))
 
@@ -112,13 +115,13 @@ class Worker:
         try:
             self._env.close()
         except Exception:
-            traceback.print_exc()
+            _log_error()
 
     def _heard(self) -> Request:
         with _on_the_pipe():
             return self._connection.recv()
 
-    def _say(self, reply: Spec | Collected) -> None:
+    def _say(self, reply: Spec | Ready | Collected) -> None:
         with _on_the_pipe():
             self._connection.send(reply)
 
@@ -137,8 +140,7 @@ class Worker:
             raise CannotWrap(str(error)) from error
 
     def _spec(self) -> Spec:
-        env = self._env
-        size = int(env.observation_space.shape[0])
+        env, size = self._env, self._collector.observation_size
         actions = actions_of(env.action_space, env.id)
         return Spec(env.id, size, actions, env.num_costs, self._notes)
 
@@ -148,6 +150,11 @@ class Worker:
         rows = Batch._make(field[:, columns] for field in self._shared.batches[order.slot])
         episodes = self._collector.collect(order.actor, order.iteration, rows, self._beat)
         return Collected(episodes, self._collector.get_state())
+
+
+def _log_error() -> None:
+    with contextlib.suppress(OSError):  # on a full disk; the parent must hear of it all the same
+        traceback.print_exc()
 
 
 def _one_line(error: Exception) -> str:
@@ -168,8 +175,8 @@ def main(pipe: int, memory: int) -> None:
     except HungUp:
         pass
     except Exception as error:
-        traceback.print_exc()
-        refused = isinstance(error, CannotWrap | CannotReplay)
+        _log_error()
+        refused = isinstance(error, CannotWrap | CannotReplay | CannotKeep)
         if refused or (worker is None and isinstance(error, BadInput)):
             failed = Failed(str(error), bad_input=True)
         elif worker:

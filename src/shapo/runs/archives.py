@@ -39,7 +39,8 @@ KEPT = (
 
 
 UNREADABLE = (
-    OSError, EOFError, KeyError, TypeError, ValueError, AttributeError, RecursionError, zlib.error,
+    OSError, EOFError, KeyError, TypeError, ValueError, AttributeError, OverflowError,
+    RecursionError, zlib.error,
 )  # fmt: skip
 """What reading a file that is no archive, or a damaged one, may raise."""
 

@@ -90,8 +90,12 @@ def read_json(path: Path) -> Any:
 
 def pack(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> bytes:
     """A safetensors file with a checksum."""
-    # safetensors writes the memory as it lies, so a transposed view would come back scrambled.
-    contiguous = {name: np.array(value, order="C") for name, value in arrays.items()}
+    # safetensors writes the memory as it lies, so a transposed view would come back scrambled. And what is read is of
+    # the processor's own byte order, as is what the checksum is of.
+    contiguous = {
+        name: np.array(value, value.dtype.newbyteorder("="), order="C")
+        for name, value in arrays.items()
+    }
     # One entry, because safetensors writes several in no fixed order and equal content should be an equal file.
     return save(
         contiguous, {"shapo": json.dumps({**facts, "checksum": _checksum(contiguous, facts)})}
@@ -108,8 +112,8 @@ def unpack(path: Path) -> tuple[dict[str, NDArray], dict[str, str]]:
         raise Damaged(f"{path} cannot be read ({error.strerror or error})") from None
     except KeyError:
         raise Damaged(f"{path} is damaged (it is not of shapo)") from None
-    # TypeError: a type of number that NumPy has not, bfloat16.
-    except (SafetensorError, ValueError, TypeError, RecursionError) as error:
+    # TypeError and AttributeError: a type of number that NumPy has not, bfloat16 or one of 8 bits.
+    except (SafetensorError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise Damaged(f"{path} is damaged ({error})") from None
     if not isinstance(facts, dict) or not all(isinstance(fact, str) for fact in facts.values()):
         raise Damaged(f"{path} is damaged (its facts are no texts)")

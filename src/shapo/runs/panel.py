@@ -64,7 +64,8 @@ class LivePanel:
 
     def _drawn(self) -> Panel:
         choice = self._experiment
-        title = f"[bold]{choice.env}[/] · {choice.algo} · {choice.gradient} · seed {choice.seed}"
+        rest = f" · {choice.algo} · {choice.gradient} · seed {choice.seed}"
+        title = Text.assemble((choice.env, "bold"), rest)  # names may have brackets: no markup
         return Panel(
             self._waiting() if self._row is None else self._numbers(self._row),
             title=title,

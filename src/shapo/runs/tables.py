@@ -12,8 +12,8 @@ import numpy as np
 from shapo.runs.files import Damaged, named_errors
 from shapo.words import BadInput
 
-SEPARATORS = ',"\n\r'
-"""Of a CSV file: in the name of a column they would make two of it."""
+SEPARATORS = ',"'
+"""Of a CSV file: in the name of a column they would make two of it, as would whatever ends a line."""
 
 
 class Extent(NamedTuple):
@@ -83,8 +83,11 @@ class Table:
 
 
 def _named(column: str) -> str:
-    if any(character in SEPARATORS for character in column):
-        raise BadInput(f"a column cannot be called {column!r}: no comma, quote or line break")
+    readable = column.isprintable() and column == column.strip()
+    if not readable or any(character in SEPARATORS for character in column):
+        raise BadInput(
+            f"a column cannot be called {column!r}: no comma, quote, line break or outer blank"
+        )
     return column
 
 
