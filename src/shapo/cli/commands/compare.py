@@ -31,8 +31,8 @@ examples:
       The published five seeds. Interrupted? The same command goes on where it stopped.
 
 Prints a line per arm and its difference from the same without its gradient rule, or else from the first, with what the
-numbers mean, and draws comparison.png, .svg and .pdf; of runs that are there, without --out, in the current folder under
-their names: comparison-runs-ours-….png.
+numbers mean, and draws comparison.png, .svg and .pdf; of runs that are there, without --out, in the current folder
+under their names: comparison-runs-ours-….png.
 """
 
 LONGEST = 120
