@@ -311,11 +311,12 @@ def test_defaults_are_the_published_ones(page):
         assert written == (default if isinstance(default, tuple) else (default,)), option
 
 
-def test_every_algorithm_has_a_page_and_is_made_of_what_its_row_says():
+def test_every_algorithm_has_a_page_and_does_and_is_made_of_what_its_row_says():
     listing = (ROOT / "docs/algorithms/index.md").read_text()
     for algo, row in ALGOS.items():
-        (line,) = re.findall(rf"^\| .*`{algo}`.*", listing, re.MULTILINE)
-        _, name, *parts, _, _ = line.split("|")
+        does, made = re.findall(rf"^\| .*`{algo}`.*", listing, re.MULTILINE)
+        assert does.split("|")[2].strip() == row.about
+        _, name, *parts, _, _ = made.split("|")
         assert LINK.search(name), algo
         said = " · ".join(part.strip().replace("`", "") for part in parts if part.strip())
         assert said == row.made_of or (algo.startswith("cpo") and said.startswith(row.made_of))
