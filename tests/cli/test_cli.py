@@ -349,6 +349,7 @@ def test_a_config_is_trained_with_again(capsys, run, monkeypatch, tmp_path):
         ("my.json", '{"algo": "cpo"}', 'belong in it like this, {"experiment": {"algo": "cpo"}}'),
         ("my.json", '{"experiment": {"alog": "cpo"}}', "no choice 'alog'; did you mean algo?\n"),
         ("my.json", '{"experiment": {"steps": "many"}}', "steps is 'many'; it must be a whole"),
+        ("my.json", '{"experiment": {"steps": 1, "steps": 2}}', "'steps' stands there twice"),
         ("my.yaml", "algo: cpo\n", 'which is JSON: {"experiment": {"algo": "cpo"}}; a grid is for'),
     ],
 )

@@ -76,6 +76,8 @@ def test_a_line_still_being_written_does_not_count(tmp_path):
         ("config.json", None, "config.json is missing"),
         ("config.json", b'{"version": "0.1', "not a run's config"),
         ("config.json", b"[1, 2]", "not a run's config"),
+        ("config.json", b'{"experiment": {}, "extended_from": 3}', "not a run's config"),
+        ("config.json", b'{"experiment": {}, "extended_from": [[]]}', "not a run's config"),
         ("progress.csv", None, "progress.csv is missing"),
         ("progress.csv", b"", "empty"),
         ("progress.csv", b"iteration,steps\n", "no finished iteration"),

@@ -56,6 +56,7 @@ def config_of(content: Any, file: str) -> Config:
     try:
         choices, made = dict(content["experiment"]), provenance_of(content)
         custom = dict(content.get("custom", {}))
+        extended = [int(steps) for steps in content.get("extended_from", [])]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadConfig(f"{file} is not a run's config ({error})") from None
     for name, value in choices.items():
@@ -65,7 +66,7 @@ def config_of(content: Any, file: str) -> Config:
         raise BadConfig(
             f"{file} was written by shapo {made.version}, which called what was passed as Python objects by other names"
         )
-    return Config(_experiment(file, choices, made.version), made, "extended_from" in content)
+    return Config(_experiment(file, choices, made.version), made, bool(extended))
 
 
 def _experiment(file: str, choices: dict[str, Any], version: str) -> Experiment:

@@ -77,7 +77,7 @@ def named_errors(path: Path) -> Iterator[None]:
 def read_json(path: Path) -> Any:
     """What a JSON file holds; raises `Damaged`."""
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(path.read_bytes(), object_pairs_hook=_each_once)
     except OSError as error:
         raise Damaged(f"{path} cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
@@ -86,6 +86,15 @@ def read_json(path: Path) -> Any:
         raise Damaged(f"{path} is damaged ({error})") from None
     except RecursionError:
         raise Damaged(f"{path} is damaged (it is nested too deeply)") from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} stands there twice")
+    return found
 
 
 def pack(arrays: Mapping[str, NDArray], facts: Mapping[str, str]) -> bytes:

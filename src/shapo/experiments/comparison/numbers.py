@@ -99,8 +99,8 @@ def notes(arms: Sequence[Group]) -> list[str]:
                 seed = f"{arm.label}, seed {run.experiment.seed}"
                 lines.append(f"{seed}: no {' or '.join(empty)}, for no episode ended")
     if len({arm.steps for arm in arms}) > 1:
-        far = ", ".join(f"{arm.label} {steps_text(arm.steps)}" for arm in arms)
-        lines.append(f"not equally long: {far} steps")
+        far = ", ".join(f"{arm.label} ({steps_text(arm.steps)})" for arm in arms)
+        lines.append(f"not equally long, in steps: {far}")
     lines += [
         f"{arm.label} and {base.label} have no seed in common, so no difference is made of them"
         for arm, base in pairs(arms)

@@ -80,7 +80,7 @@ def make(names: Sequence[str], order: Order) -> None:
         )
         raise NothingToDraw(
             f"not drawn: {', '.join(empty)}; {why}; "
-            "train them first (train=True, or --run), or draw shorter ones (steps=…, or --steps)"
+            "--run trains them first, --steps draws shorter ones (in Python, train and steps of the Order)"
         )
 
 
