@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shapo import algorithms, envs, evaluate
     from shapo.experiment import Experiment
-    from shapo.rules.gradients import Plain, Sam, Shapo
+    from shapo.rules.gradients import Plain, Sam, Shapo, Slope
     from shapo.runs.folder import Run
     from shapo.runs.policies import TrainedPolicy, load
     from shapo.training import train
@@ -26,6 +26,7 @@ _HOME = {
     "Run": "shapo.runs.folder",
     "Sam": "shapo.rules.gradients",
     "Shapo": "shapo.rules.gradients",
+    "Slope": "shapo.rules.gradients",
     "TrainedPolicy": "shapo.runs.policies",
     "load": "shapo.runs.policies",
     "train": "shapo.training",
@@ -33,7 +34,8 @@ _HOME = {
 _MODULES = ("algorithms", "envs", "evaluate")
 
 __all__ = [
-    "Experiment", "Plain", "Run", "Sam", "Shapo", "TrainedPolicy", "algorithms", "envs", "evaluate", "load", "train",
+    "Experiment", "Plain", "Run", "Sam", "Shapo", "Slope", "TrainedPolicy", "algorithms", "envs", "evaluate", "load",
+    "train",
 ]  # fmt: skip
 
 

@@ -80,9 +80,9 @@ def _keywords(text: str, arguments: str) -> dict[str, Any]:
 
 
 def literal(expression: ast.expr) -> Any:
-    """The value that is written there; ValueError if it is none, or none that is always written alike."""
+    """The value that is written there; a ValueError if it is none, or none that is always written alike."""
     if any(isinstance(each, ast.Set) for each in ast.walk(expression)):
-        raise ValueError("a set is written in another order by each process")
+        raise BadInput("a set is written in another order by each process")
     return ast.literal_eval(expression)
 
 

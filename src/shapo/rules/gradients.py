@@ -59,7 +59,7 @@ def slope_by(
     if not isinstance(slope, Slope):
         raise BadInput(
             f"the gradient rule {rule!r} returned a {type(slope).__name__}; "
-            f"return a shapo.rules.gradients.Slope({', '.join(Slope._fields)})"
+            f"return a shapo.Slope({', '.join(Slope._fields)})"
         )
     return slope
 

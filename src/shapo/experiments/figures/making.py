@@ -99,7 +99,9 @@ def _train(chosen: Sequence[Figure], order: Order, found: Runs) -> "Outcome | No
 
     into = order.runs[0]
     if into.is_file():
-        raise BadInput(f"{into} is a file; what is trained goes to the first of --runs, a folder")
+        raise BadInput(
+            f"{into} is a file; what is trained goes to the first place of runs, which must be a folder"
+        )
     lacking = [_need(figure, _results(figure, order, found), order, found) for figure in chosen]
     missing = list(dict.fromkeys(experiment for need in lacking for experiment in need.missing))
     return sweep.run(missing, into, engine="local") if missing else None
