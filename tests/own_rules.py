@@ -55,6 +55,17 @@ def too_fast(obs, action, info, limit=4.0):
 
 
 @dataclass(frozen=True)
+class Louder:
+    """The plain slope, so many times as steep."""
+
+    factor: float
+
+    def __call__(self, loss, params, metric, behaviour, progress):
+        value, grads = jax.value_and_grad(loss)(params)
+        return Slope(value, trees.scale(self.factor, grads), None, {})
+
+
+@dataclass(frozen=True)
 class Pair:
     """What `jax.value_and_grad` returns, which is no slope."""
 

@@ -142,6 +142,6 @@ def test_a_single_step_has_no_sides():
 def test_as_released_gives_reward_up_at_the_limit_itself(cost, released):
     """Published code takes J_c = limit, which a limit of 0 falls makes common, for a violation; ours does not."""
     seen = Progress(*(jnp.asarray(1.0),) * 3, jnp.asarray([cost]), jnp.asarray(1.0), 1.0)
-    products = Products(*map(jnp.asarray, (1.0, 0.1, 1.0, 0.1, 0.9)))
-    _, answer = AsReleased().solve((), products, seen, limit=2.0, radius=0.02)
+    products = Products.believed(*map(jnp.asarray, (1.0, 0.1, 1.0)))
+    _, answer = AsReleased().solve((), products, None, seen, limit=2.0, radius=0.02)
     assert bool(answer.may_lose) == released

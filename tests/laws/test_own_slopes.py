@@ -1,4 +1,4 @@
-"""A gradient rule of a user's own that is none is named, wherever it is asked."""
+"""Gradient rules of a user's own: only the direction of a slope counts, and one that is none is named."""
 
 import typing
 from functools import partial
@@ -8,9 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from own_rules import Pair
-from problems import ACT, KEY, OBS, policy, progress, samples
+from problems import ACT, KEY, OBS, flat, policy, progress, samples
+from programs import compiled
 
-from shapo.experiment import Algo, Experiment
+from shapo.experiment import Algo, Experiment, algos
 from shapo.learning import recipes
 from shapo.rules.critics import Critics
 from shapo.words import BadInput
@@ -33,3 +34,23 @@ def test_so_is_a_critics():
     obs, target, orders = jnp.zeros((4, OBS)), jnp.zeros(4), np.zeros((1, 1, 4), np.int32)
     with pytest.raises(BadInput, match=r"rule Pair\(\) returned a tuple"):
         jax.eval_shape(critics.fit_one, critic, obs, target, orders, progress())
+
+
+@pytest.mark.parametrize("algo", [name for name in algos.TRUST_REGION if name != "cpo-as-released"])
+def test_how_steep_a_slope_is_makes_no_difference_to_a_trust_region(algo):
+    """Nor to what CPO and PCPO believe of it: a louder gradient promises more, and keeps no more."""
+    params = policy()
+    batches = [samples(params, seed=seed) for seed in (1, 2)]
+    ends = []
+    for factor in (1.0, 5.0):
+        experiment = Experiment(
+            algo=algo, gradient=f"own_rules:Louder(factor={factor})", cost_limit=(1.0,),
+            cg_iterations=300, cg_tolerance=1e-10,
+        )  # fmt: skip
+        algorithm = compiled(recipes.algorithm(experiment, ACT))
+        theta, state = params, algorithm.init(params)
+        for rows in batches:
+            theta, state, _ = algorithm.update(theta, state, rows, progress((1.05,)), KEY)
+        ends.append(flat(theta))
+    assert np.abs(ends[0] - flat(params)).max() > 1e-3
+    np.testing.assert_allclose(*ends, atol=1e-5)

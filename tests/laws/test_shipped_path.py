@@ -18,7 +18,7 @@ from shipped import COST, EXPERIMENT, HIDDEN, ROWS
 from shapo.algorithms.cpo_as_released import released_mixture
 from shapo.experiment import algos
 from shapo.rules.constrained import Products, honest_mixture
-from shapo.rules.doubt import Kept
+from shapo.rules.doubt import LEAST_KEPT
 from shapo.rules.losses import Penalised
 from shapo.rules.surrogates import Samples
 
@@ -103,12 +103,17 @@ def trust_region(name, update):
 
 
 def promises(update):
-    """Inner products of the two slopes, and what of them is not noise."""
-    (g, x), (b, y) = update.natural(update.reward), update.natural(update.cost)
+    """Inner products of the two slopes, and what following them does to the cost: what is true of the plain slopes'
+    directions, as far as the rule's go along them."""
+    (g_rule, x), (b_rule, y) = update.natural(update.reward), update.natural(update.cost)
+    g, b = (NET.loss(update.start, rows)[1] for rows in (update.reward, update.cost))
     noise = lambda rows: replace(rows, advantage=update.side * rows.advantage)
     disagreed = [NET.loss(update.start, noise(rows))[1] for rows in (update.reward, update.cost)]
-    z = np.linalg.solve(update.fisher, disagreed[1])
-    numbers = g @ x, g @ y, b @ y, g @ y - disagreed[0] @ z, b @ y - disagreed[1] @ z
+    inner = lambda u, v: u @ np.linalg.solve(update.fisher, v)
+    share_r = (inner(g, b) - inner(*disagreed)) / np.sqrt(inner(g, g) * inner(b, b))
+    share_s = np.clip(1 - inner(disagreed[1], disagreed[1]) / inner(b, b), LEAST_KEPT, 1)
+    kept_r = share_r * np.sqrt(inner(b, b) / inner(g, g)) * (g @ x)
+    numbers = g_rule @ x, g_rule @ y, b_rule @ y, kept_r, share_s * (b @ y)
     return Products(*map(jnp.asarray, numbers))
 
 
@@ -120,15 +125,14 @@ def constrained(name, update):
     if name == "cpo-as-released":
         found = released_mixture(*products[:3], excess, REGION)
     else:
-        counted = Kept.unknown().seen(products).counted(products)  # this is the first batch
-        found = honest_mixture(counted, excess, REGION)
+        found = honest_mixture(products, excess, REGION)  # this is the first batch
     return -(float(found.reward) * x + float(found.cost) * y)
 
 
 def projected(name, update):
     """PCPO's step, before its line search; where it had to go back it is as long as the trust region lets it."""
     (g, x), (_, y) = update.natural(update.reward), update.natural(update.cost)
-    counted = Kept.unknown().seen(products := promises(update)).counted(products)
+    counted = promises(update)
     length = np.sqrt(2 * REGION / (g @ x))
     excess = float(update.metrics["policy/excess"])
     units = max((excess - length * float(counted.kept_r)) / float(counted.kept_s), 0.0)

@@ -8,29 +8,33 @@ from problems import progress
 
 from shapo.learning.advantages import sides
 from shapo.rules.constrained import Products
-from shapo.rules.doubt import LEAST_KEPT, Kept, Known, Margin
+from shapo.rules.doubt import LEAST_KEPT, Evidence, Kept, Known, Margin
 
 ROWS, TRUTH = 200, np.full(400, 0.02)
 """Gradients are means over rows of truth + noise, of which the noise is the larger part."""
 
 
-def promises(rng, envs=10):
-    """Products of one batch whose cost gradient is noisy and whose reward gradient is −truth."""
+def promises(rng, envs=10, bolder=0.0):
+    """Of one batch whose cost gradient is noisy and whose reward gradient is −truth; F = I.
+
+    A rule that is `bolder` finds b larger in the batch's own direction, as who looks where the batch is worst does.
+    """
     steps = ROWS // envs
     per_row = TRUTH + rng.normal(size=(steps * envs, TRUTH.size))
     b, e = per_row.mean(0), sides(steps, envs).reshape(-1) @ per_row / len(per_row)
-    return Products(
-        *map(jnp.float32, (TRUTH @ TRUTH, -TRUTH @ b, b @ b, -TRUTH @ b, b @ b - e @ e))
-    )
+    q, s, louder = TRUTH @ TRUTH, b @ b, 1 + bolder * (b @ b)
+    found = np.sqrt(q * s), -TRUTH @ b, s, s - e @ e, 1.0, louder
+    products = q, -TRUTH @ b * louder, s * louder**2
+    return Products.believed(*map(jnp.float32, products)), Evidence(*map(jnp.float32, found))
 
 
 @pytest.mark.parametrize("envs", [10, 5, 3])
 def test_what_two_halves_agree_about_is_what_another_batch_confirms(envs):
     """bᵀb is overestimated by the noise, its kept part is not; nor where one half is larger."""
     rng = np.random.default_rng(2)
-    found = [promises(rng, envs) for _ in range(300)]
+    found = [promises(rng, envs)[1] for _ in range(300)]
     kept = np.array([each.kept_s for each in found])
-    assert np.mean([each.s for each in found]) > 10 * TRUTH @ TRUTH
+    assert np.mean([each.promised_s for each in found]) > 10 * TRUTH @ TRUTH
     assert abs(kept.mean() - TRUTH @ TRUTH) < 3 * kept.std() / np.sqrt(len(kept))
 
 
@@ -38,12 +42,13 @@ def test_many_batches_know_better_than_one_what_counts():
     rng, kept, seen = np.random.default_rng(3), Kept.unknown(), jax.jit(Kept.seen)
     counted, alone = [], []
     for batch in range(300):
-        found = promises(rng)
+        products, found = promises(rng)
         kept = seen(kept, found)
         if batch == 0:  # nothing else is known
-            np.testing.assert_allclose(kept.counted(found), found, rtol=1e-5)
+            expected = products._replace(kept_r=found.kept_r, kept_s=found.kept_s)
+            np.testing.assert_allclose(kept.counted(products, found), expected, rtol=1e-5)
         if batch >= 100:
-            counted.append(kept.counted(found))
+            counted.append(kept.counted(products, found))
             alone.append(found)
     truth = TRUTH @ TRUTH
     error = lambda products: np.std([float(each.kept_s) for each in products])
@@ -52,10 +57,36 @@ def test_many_batches_know_better_than_one_what_counts():
     assert error(counted) < error(alone) / 4
 
 
+@pytest.mark.parametrize("bolder", [0.0, 0.5, 5.0])
+def test_who_looks_where_the_batch_is_worst_is_believed_no_more_than_is_true(bolder):
+    """The truth of a direction F⁻¹b̃ is what the true gradient says of it; the noise of b does not tell that of b̃."""
+    rng, kept = np.random.default_rng(5), Kept.unknown()
+    believed, promised, louder = [], [], []
+    for batch in range(300):
+        products, found = promises(rng, bolder=bolder)
+        kept = kept.seen(found)
+        if batch >= 100:
+            believed.append(float(kept.counted(products, found).kept_s))
+            promised.append(float(products.s - (found.promised_s - found.kept_s)))
+            louder.append(float(found.along_s))
+    true = TRUTH @ TRUTH * np.mean(louder)  # b̃ is b, so much louder, and b is the truth on average
+    np.testing.assert_allclose(np.mean(believed), true, rtol=0.25)
+    assert not bolder or np.mean(promised) > 4 * true, (
+        "as if the noise were that of the plain gradient"
+    )
+
+
 def test_pure_noise_still_has_a_direction():
     one = jnp.float32(1)
-    found = Products(one, one, one, one, -one)
-    assert Kept.unknown().seen(found).counted(found).kept_s == jnp.float32(LEAST_KEPT)
+    products, found = Products.believed(one, one, one), Evidence(one, one, one, -one, one, one)
+    assert Kept.unknown().seen(found).counted(products, found).kept_s == jnp.float32(LEAST_KEPT)
+
+
+def test_nor_is_a_direction_that_leads_back_counted_as_progress():
+    """A slope that is turned by more than a right angle promises to raise the cost, and CPO divides by the promise."""
+    one = jnp.float32(1)
+    products, found = Products.believed(one, one, one), Evidence(one, one, one, one, one, -one)
+    assert 0 < Kept.unknown().seen(found).counted(products, found).kept_s < 1e-30
 
 
 def hover(limit, spread, climb, retreat, aimed, batches=4000):
@@ -91,7 +122,7 @@ def test_a_margin_does_not_wind_up(limit):
 
 def test_nobody_aims_lower_because_of_a_cost_that_is_not_known():
     """Before an episode has ended its limit stands for it: the first that is known would look like a great jump."""
-    found, limit = promises(np.random.default_rng(0)), 25.0
+    (_, found), limit = promises(np.random.default_rng(0)), 25.0
     seen = lambda known, now: known.seen(found, now, limit)
     waited = Known.nothing()
     for _ in range(10):

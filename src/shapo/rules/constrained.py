@@ -49,11 +49,9 @@ def best_mixture(q: Array, r: Array, s: Array, excess: Array, radius: Array | fl
 
 
 class Products(NamedTuple):
-    """Inner products of the two gradients in the metric F⁻¹, and what of them is not noise.
+    """Inner products of the two gradients in the metric F⁻¹, and what following them really does to the cost.
 
-    With b₁ and b₂ the gradients of the two halves of a batch, b = (b₁ + b₂)/2 and e = (b₁ − b₂)/2, the promise
-    bᵀF⁻¹b counts its own noise as progress. b₁ᵀF⁻¹b₂ does not, as the halves' noises have nothing in common:
-    b₁ᵀF⁻¹b₂ = bᵀF⁻¹b − eᵀF⁻¹e. Likewise for gᵀF⁻¹b.
+    The promise bᵀF⁻¹b counts its own noise as progress (`doubt`).
     """
 
     q: Array
@@ -66,6 +64,11 @@ class Products(NamedTuple):
     """How much the true cost falls per unit of F⁻¹g."""
     kept_s: Array
     """How much the true cost falls per unit of F⁻¹b."""
+
+    @classmethod
+    def believed(cls, q: Array, r: Array, s: Array) -> "Products":
+        """All that is promised, taken at its word."""
+        return cls(q, r, s, r, s)
 
     @property
     def share(self) -> Array:

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from shapo.rules import trees
-from shapo.rules.solving import Guess, Solution, conjugate_gradients
+from shapo.rules.solving import Guess, Solution, conjugate_gradients, guess_of
 from shapo.rules.trees import Tree
 
 SKETCH_TOLERANCE = 0.05
@@ -138,15 +138,15 @@ def steepest(
     Not a number where there is none, because the gradient is none or M not positive: no line search accepts that.
     """
     options = {} if tolerance is None else {"tolerance": tolerance}
-    x, residual, iterations = metric.solve(grads, guess, **options)
-    image = trees.add(grads, residual, -1.0)  # Mx, without another product with M
-    squared = trees.dot(x, image)
+    solution = metric.solve(grads, guess, **options)
+    natural = guess_of(grads, solution)
+    squared = trees.dot(*natural)
     flat = squared == 0
     length = jnp.where(flat, 0.0, jnp.sqrt(2 * radius / jnp.where(flat, 1.0, squared)))
     size = trees.norm(grads)
     zero = size == 0
-    relative = jnp.where(zero, 0.0, trees.norm(residual) / jnp.where(zero, 1.0, size))
-    return Direction(trees.scale(length, x), Guess(x, image), relative, iterations)
+    relative = jnp.where(zero, 0.0, trees.norm(solution.residual) / jnp.where(zero, 1.0, size))
+    return Direction(trees.scale(length, natural.x), natural, relative, solution.iterations)
 
 
 class Backtracked(NamedTuple):

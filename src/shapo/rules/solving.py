@@ -28,6 +28,11 @@ class Solution(NamedTuple):
     iterations: Array
 
 
+def guess_of(g: Tree, solution: Solution) -> Guess:
+    """The solution for g as a guess for something similar: Mx = g − residual, without another product with M."""
+    return Guess(solution.x, trees.add(g, solution.residual, -1.0))
+
+
 def conjugate_gradients(
     apply: Callable[[Tree], Tree],
     g: Tree,
