@@ -26,11 +26,12 @@ from jax import Array
 from shapo.envs.protocol import Wrapper
 from shapo.rules import trees
 from shapo.rules.constrained import Mixture, Products, go_carefully, honest_mixture
-from shapo.rules.doubt import NOISE_TOLERANCE, Known, disagreement
+from shapo.rules.doubt import Evidence, Followed, Known, evidence
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
 from shapo.rules.objectives import one_limit
 from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.geometry import guess_of
 from shapo.rules.steps import FisherSolver, named
 from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
 from shapo.types import Progress
@@ -58,11 +59,12 @@ class Subproblem(Protocol):
         self,
         state: Any,
         products: Products,
+        found: Evidence,
         progress: Progress,
         limit: float,
         radius: Array | float,
     ) -> tuple[Any, Answer]:
-        """How to combine the two natural gradients."""
+        """How to combine the two natural gradients, whose `products` are taken at their word."""
         ...
 
 
@@ -78,15 +80,17 @@ class Exact:
         self,
         state: Known,
         products: Products,
+        found: Evidence,
         progress: Progress,
         limit: float,
         radius: Array | float,
     ) -> tuple[Known, Answer]:
         """`honest_mixture`."""
-        state = state.seen(products, progress, limit)
+        state = state.seen(found, progress, limit)
         excess = state.excess(progress, limit)
-        mixture = honest_mixture(state.kept.counted(products), excess, radius)
-        return state, Answer(mixture, excess, excess > 0, state.metrics(products, limit))
+        counted = state.kept.counted(products, found)
+        mixture = honest_mixture(counted, excess, radius)
+        return state, Answer(mixture, excess, excess > 0, state.metrics(counted, limit))
 
 
 @dataclass(frozen=True)
@@ -122,21 +126,17 @@ class Cpo:
         natural_reward = metric.solve(reward.grads, reward.natural)
         natural_cost = metric.solve(cost.grads, cost.natural)
 
-        reward_noise, cost_noise = (
-            disagreement(params, samples, advantage)
-            for advantage in (samples.reward_advantage, -samples.cost_advantage[:, 0])
+        found = evidence(
+            params,
+            samples,
+            Followed(samples.reward_advantage, reward, guess_of(reward.grads, natural_reward)),
+            Followed(-samples.cost_advantage[:, 0], cost, guess_of(cost.grads, natural_cost)),
+            metric,
         )
-        natural_noise = metric.solve(cost_noise, tolerance=NOISE_TOLERANCE)
+        q = trees.dot(reward.grads, natural_reward.x)
         r, s = (trees.dot(each.grads, natural_cost.x) for each in (reward, cost))
-        products = Products(
-            trees.dot(reward.grads, natural_reward.x),
-            r,
-            s,
-            r - trees.dot(reward_noise, natural_noise.x),
-            s - trees.dot(cost_noise, natural_noise.x),
-        )
         state, (mixture, excess, may_lose, about) = self.subproblem.solve(
-            state, products, progress, self.cost_limit, radius
+            state, Products.believed(q, r, s), found, progress, self.cost_limit, radius
         )
         x = trees.add(trees.scale(-mixture.reward, natural_reward.x), natural_cost.x, -mixture.cost)
 

@@ -13,6 +13,7 @@ from jax import Array
 
 from shapo.algorithms.cpo import Answer
 from shapo.rules.constrained import BOUND, FREE, RECOVERY, Mixture, Products
+from shapo.rules.doubt import Evidence
 from shapo.types import Progress
 
 
@@ -59,6 +60,7 @@ class AsReleased:
         self,
         state: tuple[()],
         products: Products,
+        found: Evidence,
         progress: Progress,
         limit: float,
         radius: Array | float,

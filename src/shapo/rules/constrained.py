@@ -67,6 +67,11 @@ class Products(NamedTuple):
     kept_s: Array
     """How much the true cost falls per unit of F⁻¹b."""
 
+    @classmethod
+    def believed(cls, q: Array, r: Array, s: Array) -> "Products":
+        """All that is promised, taken at its word."""
+        return cls(q, r, s, r, s)
+
     @property
     def share(self) -> Array:
         """Of what F⁻¹b promises, the part that is not noise."""

@@ -1,4 +1,10 @@
-"""How far an estimate can be trusted, learned over batches: one of them alone is too noisy to tell its own noise."""
+"""How far an estimate can be trusted, learned over batches: one of them alone is too noisy to tell its own noise.
+
+What of a gradient is noise is known of the gradient at the policy itself. A rule that measures elsewhere climbs that
+very noise first (SHAPO looks where the batch says that cost is highest), so its gradient has more of it than two halves
+of the batch, seen from the policy, disagree about. Of a rule's direction therefore only that part counts which lies
+along the plain gradient's, with the plain gradient's share of truth.
+"""
 
 from typing import NamedTuple
 
@@ -6,7 +12,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from shapo.rules import trees
 from shapo.rules.constrained import Products
+from shapo.rules.geometry import Guess, Metric
+from shapo.rules.gradients import Slope
 from shapo.rules.networks import Policy
 from shapo.rules.surrogates import Samples, surrogate
 from shapo.rules.trees import Tree
@@ -29,11 +38,80 @@ def disagreement(params: Policy, samples: Samples, advantage: Array) -> Tree:
     return jax.grad(surrogate(samples, samples.side * advantage))(params)
 
 
+class Evidence(NamedTuple):
+    """What a batch's gradients at the policy itself, g and b, promise, and how far the rules' directions are theirs."""
+
+    promised_r: Array
+    """√(gᵀF⁻¹g · bᵀF⁻¹b), of which kept_r is a share: gᵀF⁻¹b itself may be near 0."""
+    kept_r: Array
+    """What two halves of the batch agree about of gᵀF⁻¹b."""
+    promised_s: Array
+    """bᵀF⁻¹b"""
+    kept_s: Array
+    """What two halves of the batch agree about of it."""
+    along_r: Array
+    """gᵀF⁻¹g̃ / gᵀF⁻¹g, with g̃ the slope that the reward's rule measures; 1 for the plain one."""
+    along_s: Array
+    """bᵀF⁻¹b̃ / bᵀF⁻¹b"""
+
+
+class Followed(NamedTuple):
+    """A direction that a gradient rule gives."""
+
+    advantage: Array
+    """[B] of the loss that it goes down."""
+    slope: Slope
+    natural: Guess
+    """What the metric's solve for the slope found."""
+
+
+def evidence(
+    params: Policy,
+    samples: Samples,
+    reward: Followed,
+    cost: Followed,
+    metric: Metric,
+    nearness: Metric | None = None,
+) -> Evidence:
+    """Of one batch. `nearness` is the metric in which the cost's direction was solved for, if that is another one.
+
+    With b₁ and b₂ the gradients of the two halves of the batch, b = (b₁ + b₂)/2 and e = (b₁ − b₂)/2, the promise
+    bᵀF⁻¹b counts its own noise as progress. b₁ᵀF⁻¹b₂ does not, as the halves' noises have nothing in common:
+    b₁ᵀF⁻¹b₂ = bᵀF⁻¹b − eᵀF⁻¹e. Likewise for gᵀF⁻¹b.
+    """
+    g, b = (jax.grad(surrogate(samples, each.advantage))(params) for each in (reward, cost))
+    reward_noise, cost_noise = (
+        disagreement(params, samples, each.advantage) for each in (reward, cost)
+    )
+    climb, back = _solved(metric, g, reward), _solved(nearness or metric, b, cost)
+    natural_noise = metric.solve(cost_noise, tolerance=NOISE_TOLERANCE).x
+    q, s = trees.dot(g, climb), trees.dot(b, back)
+    # Of what a climb may do to the cost, bᵀF⁻¹g, the bound is Schwarz's inequality in the metric of the way back.
+    bound, noise_back = q, natural_noise
+    if nearness:
+        bound = trees.dot(climb, nearness.apply(climb))
+        noise_back = nearness.solve(cost_noise, tolerance=NOISE_TOLERANCE).x
+    tiny = jnp.finfo(s.dtype).tiny
+    return Evidence(
+        promised_r=jnp.sqrt(bound * s),
+        kept_r=trees.dot(b, climb) - trees.dot(reward_noise, natural_noise),
+        promised_s=s,
+        kept_s=s - trees.dot(cost_noise, noise_back),
+        along_r=trees.dot(g, reward.natural.x) / jnp.maximum(q, tiny),
+        along_s=trees.dot(b, cost.natural.x) / jnp.maximum(s, tiny),
+    )
+
+
+def _solved(metric: Metric, grads: Tree, followed: Followed) -> Tree:
+    """M⁻¹ times the gradient at the policy itself: a rule and its solve know it already, or something near."""
+    known = followed.slope.natural or followed.natural
+    return metric.solve(grads, known).x
+
+
 class Kept(NamedTuple):
     """Running means of what is promised and what of it two halves of a batch agree about."""
 
     promised_r: Array
-    """√(gᵀF⁻¹g · bᵀF⁻¹b), of which kept_r is a share: gᵀF⁻¹b itself may be near 0."""
     kept_r: Array
     promised_s: Array
     kept_s: Array
@@ -43,19 +121,20 @@ class Kept(NamedTuple):
         """Before the first batch."""
         return cls(*jnp.zeros(4))
 
-    def seen(self, found: Products) -> "Kept":
+    def seen(self, found: Evidence) -> "Kept":
         """With one batch more."""
-        new = Kept(jnp.sqrt(found.q * found.s), found.kept_r, found.s, found.kept_s)
+        new = Kept(*found[: len(self)])
         return jax.tree.map(lambda old, now: MEMORY * old + (1 - MEMORY) * now, self, new)
 
-    def counted(self, found: Products) -> Products:
-        """What counts of a batch's promises, by the shares of all batches."""
-        tiny = jnp.finfo(found.q.dtype).tiny
+    def counted(self, products: Products, found: Evidence) -> Products:
+        """Of what the rules' directions F⁻¹g̃ and F⁻¹b̃ promise only what is true, by the shares of all batches."""
+        tiny = jnp.finfo(found.promised_s.dtype).tiny
         share_r = self.kept_r / jnp.maximum(self.promised_r, tiny)
         share_s = self.kept_s / jnp.maximum(self.promised_s, tiny)
-        return found._replace(
-            kept_r=jnp.clip(share_r, -1.0, 1.0) * jnp.sqrt(found.q * found.s),
-            kept_s=jnp.clip(share_s, LEAST_KEPT, 1.0) * jnp.maximum(found.s, tiny),
+        along_s = jnp.maximum(found.promised_s * found.along_s, tiny)
+        return products._replace(
+            kept_r=jnp.clip(share_r, -1.0, 1.0) * found.promised_r * found.along_r,
+            kept_s=jnp.clip(share_s, LEAST_KEPT, 1.0) * along_s,
         )
 
 
@@ -108,7 +187,7 @@ class Known(NamedTuple):
         """Before the first batch."""
         return cls(Kept.unknown(), Margin.unknown())
 
-    def seen(self, found: Products, progress: Progress, limit: float) -> "Known":
+    def seen(self, found: Evidence, progress: Progress, limit: float) -> "Known":
         """With one batch more, of one cost."""
         (cost,) = jnp.asarray(progress.episode_cost)
         return Known(self.kept.seen(found), self.margin.seen(cost, limit))
@@ -118,6 +197,6 @@ class Known(NamedTuple):
         (cost,) = jnp.asarray(progress.episode_cost)
         return (cost - self.margin.below(limit)) / progress.episode_length
 
-    def metrics(self, found: Products, limit: float) -> dict[str, Array]:
+    def metrics(self, counted: Products, limit: float) -> dict[str, Array]:
         """The share of a promise that counts, and where the cost is aimed."""
-        return {"kept": self.kept.counted(found).share, "aim": self.margin.below(limit)}
+        return {"kept": counted.share, "aim": self.margin.below(limit)}

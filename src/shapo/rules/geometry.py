@@ -39,6 +39,11 @@ class Solution(NamedTuple):
     iterations: Array
 
 
+def guess_of(g: Tree, solution: Solution) -> Guess:
+    """The solution for g as a guess for something similar: Mx = g − residual, without another product with M."""
+    return Guess(solution.x, trees.add(g, solution.residual, -1.0))
+
+
 class Metric(NamedTuple):
     """A positive definite matrix M over parameters, known by what it does to a direction."""
 

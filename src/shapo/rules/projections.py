@@ -16,8 +16,8 @@ from jax import Array
 
 from shapo.rules import trees
 from shapo.rules.constrained import Products, go_carefully
-from shapo.rules.doubt import NOISE_TOLERANCE, Kept, disagreement
-from shapo.rules.geometry import Metric, euclidean, steepest
+from shapo.rules.doubt import Followed, Kept, evidence
+from shapo.rules.geometry import Metric, euclidean, guess_of, steepest
 from shapo.rules.gradients import Gradient, Metrics, Plain
 from shapo.rules.networks import Policy
 from shapo.rules.schedules import Schedule, check_number, now
@@ -86,26 +86,25 @@ class Projected:
         slope = self.gradient(loss, params, metric, behaviour, progress)
         cost = self.cost_gradient(cost_loss, params, metric, behaviour, progress)
         descent = steepest(slope.grads, metric, radius, guess=slope.natural)
-        back = nearness.solve(cost.grads, cost.natural).x
-
-        noise, cost_noise = (
-            disagreement(params, samples, each) for each in (advantage, cost_advantage)
+        back = nearness.solve(cost.grads, cost.natural)
+        found = evidence(
+            params,
+            samples,
+            Followed(advantage, slope, descent.natural),
+            Followed(cost_advantage, cost, guess_of(cost.grads, back)),
+            metric,
+            None if nearness is metric else nearness,
         )
-        natural_noise = metric.solve(noise, tolerance=NOISE_TOLERANCE).x
-        noise_back = nearness.solve(cost_noise, tolerance=NOISE_TOLERANCE).x
-        q, r = (trees.dot(each.grads, descent.natural.x) for each in (slope, cost))
-        s = trees.dot(cost.grads, back)
-        products = Products(
-            q, r, s, r - trees.dot(cost_noise, natural_noise), s - trees.dot(cost_noise, noise_back)
-        )
-        state = state.seen(products)
-        counted = state.counted(products)
+        q = trees.dot(slope.grads, descent.natural.x)
+        r, s = trees.dot(cost.grads, descent.natural.x), trees.dot(cost.grads, back.x)
+        state = state.seen(found)
+        counted = state.counted(Products.believed(q, r, s), found)
         (episode_cost,) = jnp.asarray(progress.episode_cost)
         excess = (episode_cost - self.cost_limit) / progress.episode_length
         length = jnp.sqrt(2 * radius / jnp.maximum(q, jnp.finfo(q.dtype).tiny))
         units = way_back(excess - length * counted.kept_r, counted.kept_s)
 
-        whole = trees.add(trees.scale(-1.0, descent.move), back, -units)
+        whole = trees.add(trees.scale(-1.0, descent.move), back.x, -units)
         squared = trees.dot(whole, metric.apply(whole))
         within = jnp.sqrt(2 * radius / jnp.maximum(squared, 2 * radius))
         moved = go_carefully(
@@ -122,5 +121,5 @@ class Projected:
             "policy/projected": units,
             "policy/kept": counted.share,
         }
-        found = named("gradient", slope.metrics) | named("gradient_cost", cost.metrics)
-        return moved.params, state, metrics | found
+        metrics |= named("gradient", slope.metrics) | named("gradient_cost", cost.metrics)
+        return moved.params, state, metrics
