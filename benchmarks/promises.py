@@ -10,6 +10,7 @@ the plain gradient, are there to compare. All as shares of what the plain rule p
 """
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 from batches import collected, mean
-from jax import Array
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
@@ -63,7 +64,7 @@ def look(rule: Gradient, solver: FisherSolver, params: Policy, samples: Samples)
     return Look(jax.grad(loss)(params), solution.x, found, Products.believed(s, s, s))
 
 
-def row(looks: list[Look]) -> tuple[list[Array], list[Array], Array, list[Array]]:
+def row(looks: Sequence[Look]) -> list[NDArray]:
     """Promised, seen from the policy, believed and true, per batch."""
     kept = Kept.unknown()
     for each in looks:
@@ -72,12 +73,12 @@ def row(looks: list[Look]) -> tuple[list[Array], list[Array], Array, list[Array]
     kept = kept._replace(kept_s=share * kept.promised_s)  # of all batches alike
     promised = [each.products.s for each in looks]
     seen = [each.products.s - (each.found.promised_s - each.found.kept_s) for each in looks]
-    believed = np.array([kept.counted(x.products, x.found).kept_s for x in looks])
+    believed = [kept.counted(each.products, each.found).kept_s for each in looks]
     true = [
         np.mean([dot(other.plain, each.direction) for other in looks if other is not each])
         for each in looks
     ]
-    return promised, seen, believed, true
+    return [np.array(each, float) for each in (promised, seen, believed, true)]
 
 
 def main() -> None:
@@ -98,7 +99,7 @@ def main() -> None:
         looks = [look(rule, algorithm.solver, state.policy, each.samples) for each in found]
         columns = row(looks)
         unit = unit or float(np.mean(columns[0]))
-        table.add_row(name, *(mean(np.array(each) / unit, ".3f") for each in columns))
+        table.add_row(name, *(mean(each / unit, ".3f") for each in columns))
     Console(width=120).print(options.run.name, table)
 
 
