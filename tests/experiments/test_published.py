@@ -115,3 +115,13 @@ def test_the_files_are_small_and_say_which_version_made_them():
     for path in files:
         written = map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
         assert all(len(each["config"]["commit"]) == 40 for each in written)
+
+
+def test_what_was_withdrawn_judges_nothing(runs):
+    """CPO believed too much of SHAPO's gradient in the versions that made these."""
+    withdrawn = read_runs(DOCS / "withdrawn").runs
+    assert len(withdrawn) == 20
+    ours = lambda run: run.experiment.algo == "cpo" and run.experiment.gradient == "shapo"
+    assert all(map(ours, withdrawn))
+    versions = {run.made.commit for run in withdrawn}
+    assert not [run.folder for run in runs if ours(run) and run.made.commit in versions]
