@@ -96,6 +96,14 @@ def file_named(thing: str, *endings: str) -> Callable[[str], Path]:
     return parse
 
 
+def add_places_of_runs(parser: argparse.ArgumentParser, first: str) -> None:
+    """`--runs`, for a command that reads runs wherever they are, and trains what is missing into the first place."""
+    parser.add_argument(
+        "--runs", nargs="+", type=Path, default=[Path(first)], metavar="RUNS",
+        help=f"folders of runs, or archives; what is trained goes to the first [{first}]",
+    )  # fmt: skip
+
+
 def add_experiment_options(parser: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:
     """One option for each field of `Experiment`. What is not given is as published."""
     about, usual = field_docs(Experiment), Experiment()

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shapo.cli.parsing import Parser
+from shapo.cli.parsing import Parser, add_places_of_runs
 from shapo.cli.printing import print_columns
 from shapo.words import at_least_one, real_number
 
@@ -28,14 +28,7 @@ def describe(parser: Parser) -> None:
     """Declare the options."""
     add = parser.add_argument
     add("names", nargs="+", metavar="NAME", help="figures to draw, `all` or `list`")
-    add(
-        "--runs",
-        nargs="+",
-        type=Path,
-        default=[Path("runs")],
-        metavar="RUNS",
-        help="folders of runs, or archives; what is trained goes to the first [runs]",
-    )
+    add_places_of_runs(parser, "runs")
     add("--out", default=Path("figures"), type=Path, help="folder for the pictures [figures]")
     add("--run", action="store_true", default=False, help="first train what is missing")
     add(

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shapo.cli.parsing import Parser
+from shapo.cli.parsing import Parser, add_places_of_runs
 from shapo.cli.printing import print_prose, print_skipped, print_table
 from shapo.words import BadInput, nearest
 
@@ -33,14 +33,7 @@ docs/study-plan.md says what is compared, how, and what was decided before the r
 
 def describe(parser: Parser) -> None:
     """Declare the options."""
-    parser.add_argument(
-        "--runs",
-        nargs="+",
-        type=Path,
-        default=[Path("runs/study")],
-        metavar="RUNS",
-        help="folders of runs, or archives; what is trained goes to the first [runs/study]",
-    )
+    add_places_of_runs(parser, "runs/study")
     parser.add_argument(
         "--run", action="store_true", default=False, help="first train what is missing"
     )
