@@ -8,6 +8,7 @@ import shutil
 import sys
 import types
 from collections import Counter
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,12 +21,13 @@ from synthetic import write_run
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
 from shapo.experiments import figures, style
-from shapo.experiments.figures import drawing, fronts, runtime, tags
+from shapo.experiments.figures import drawing, fronts, runtime, schedules, sensitivity, tags
 from shapo.experiments.figures.figure import Arm, Result, at_radius, gather, need, provenance
 from shapo.experiments.quantities import COST_RATE
 from shapo.rules.multipliers import Pid
 from shapo.runs.archives import write_archive
 from shapo.runs.reading import read_runs
+from shapo.words import radius_text, steps_text
 
 STEPS = 200_000
 ANALYTIC = [name for name, figure in figures.FIGURES.items() if not figure.arms()]
@@ -68,6 +70,33 @@ def axes():
 
 def svg_text(folder, name):
     return (folder / f"{name}.svg").read_text()
+
+
+def test_what_the_paper_leaves_open_of_its_figures_is_told():
+    """Each value that we chose stands in the table of differences."""
+    page = (Path(__file__).parents[2] / "docs/fidelity.md").read_text().splitlines()
+    row = lambda begin: next(line for line in page if line.startswith(f"| {begin}"))
+    arms = lambda name: [arm.experiment for arm in figures.FIGURES[name].arms()]
+    fixed_alpha = {
+        each.alpha
+        for name in ("schedules", "schedules-front")
+        for each in arms(name)
+        if each.schedule == "alpha"
+    }
+    span = lambda values, text: f"{text(values[0])} to {text(values[-1])}"
+    plain = "{:g}".format
+    told = row("values in Figures 8, 9, 11 and 12").split("|")[4]
+    assert f"α {', '.join(map(plain, fixed_alpha))} in Figures 8 and 11" in told
+    varied = sensitivity.VALUES
+    first = f"δ {span(varied['pessimism'], radius_text)} and ρ {span(varied['rho_critic'], plain)}"
+    assert f"{first} in Figure 9" in told
+    second = f"δ {span(schedules.RADII, radius_text)} and α {span(schedules.ALPHAS, plain)}"
+    assert f"{second} in Figure 12" in told
+    assert {f"{steps_text(each.steps)} steps" for each in arms("unconstrained")} == {
+        told.split(";")[-1].strip()
+    }
+    multipliers = ", ".join(map(plain, fronts.MULTIPLIERS))
+    assert f"| {multipliers}:" in row("first multipliers of Figures 4 and 11")
 
 
 def test_every_item_of_the_paper_has_one_figure():

@@ -1,4 +1,4 @@
-"""Propositions 1 and 2 against a constrained optimiser, automatic differentiation and sampling."""
+"""Propositions 2 and 3 against a constrained optimiser, automatic differentiation and sampling."""
 
 import jax
 import jax.numpy as jnp

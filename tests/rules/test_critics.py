@@ -1,4 +1,5 @@
 import jax
+import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -58,6 +59,41 @@ def test_one_minibatch_is_the_textbook_step():
     after, value = fit(critics)
     np.testing.assert_allclose(value, loss(before), rtol=1e-5)
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=2e-5), after.params, expected)
+
+
+def sharpness_aware(params, rho, decay, max_norm, steps, in_ascent=True):
+    """Steps on the whole batch: up by rho along the gradient, its slope there, clipped, into Adam, by hand."""
+    vector, unravel = jax.flatten_util.ravel_pytree(params)
+    error = lambda v: jnp.mean((networks.value(unravel(v), OBS) - TARGET) ** 2)
+    loss = lambda v: error(v) + decay * v @ v
+    uphill, slope = (jax.jit(jax.grad(each)) for each in (loss if in_ascent else error, loss))
+    m, v = np.zeros(vector.size), np.zeros(vector.size)
+    for t in range(1, steps + 1):
+        up = uphill(vector)
+        g = slope(vector + rho * up / jnp.linalg.norm(up))
+        g = np.asarray(g * jnp.minimum(1.0, max_norm / jnp.linalg.norm(g)), float)
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+        step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
+        vector = vector - 1e-2 * step
+    return vector
+
+
+def test_sharpness_aware_steps_are_those_written_out():
+    """The weight decay is part of what is climbed; without it there the critic would be another."""
+    numbers = {"rho": 0.5, "decay": 0.2, "max_norm": 1.0, "steps": 6}
+    critics = Critics(
+        Sam(numbers["rho"]),
+        rate=1e-2,
+        epochs=numbers["steps"],
+        minibatch=ROWS,
+        decay=numbers["decay"],
+        max_norm=numbers["max_norm"],
+    )
+    before = networks.init_critic(np.random.default_rng(1), 3, (16,))
+    found, _ = jax.flatten_util.ravel_pytree(fit(critics)[0].params)
+    np.testing.assert_allclose(found, sharpness_aware(before, **numbers), atol=1e-5)
+    outside = sharpness_aware(before, **numbers, in_ascent=False)
+    assert np.abs(found - outside).max() > 1e-3
 
 
 def test_every_epoch_takes_every_row_once_in_another_order():

@@ -1,8 +1,9 @@
 """What the paper proves, as functions: where SHAPO's perturbation comes from and what it does.
 
-Proposition 1: the perturbation is the most likely parameter whose return falls below the
-α-quantile, when the parameters are known from n samples, θ ~ N(θ₀, (nF)⁻¹). Proposition 2: the two
-gradients of a Gaussian policy, in closed form.
+Proposition 2: the perturbation is the most likely parameter whose return falls below the
+α-quantile, when the parameters are known from n samples, θ ~ N(θ₀, (nF)⁻¹). Proposition 3: the two
+gradients of a Gaussian policy, in closed form. (Theorems and propositions are numbered
+together; Theorem 1 is a bound that nothing here computes.)
 
 Here, as in the paper, gradients *raise* the return; elsewhere every loss is minimised.
 """
@@ -25,7 +26,7 @@ def steepest_ascent(fisher: Array, gradient: Array, radius: float) -> Array:
 def most_likely_below_quantile(
     fisher: Array, gradient: Array, samples: float, alpha: float
 ) -> Array:
-    """ε_α: the most likely ε ~ N(0, (nF)⁻¹) whose return gᵀε is at most its α-quantile (Prop. 1).
+    """ε_α: the most likely ε ~ N(0, (nF)⁻¹) whose return gᵀε is at most its α-quantile (Prop. 2).
 
     Equal to `steepest_ascent(fisher, -gradient, radius_of_alpha(alpha, samples))`.
     """
@@ -51,7 +52,7 @@ def gaussian_gradient(action: ArrayLike, advantage: ArrayLike) -> Array:
 
 
 def gaussian_shapo_gradient(action: ArrayLike, advantage: ArrayLike, radius: float) -> Array:
-    """g̃(a, A) = A Δ exp((‖a‖² - ‖Δ‖²) / 2): the pull at the worst mean within `radius` (Prop. 2).
+    """g̃(a, A) = A Δ exp((‖a‖² - ‖Δ‖²) / 2): the pull at the worst mean within `radius` (Prop. 3).
 
     Δ = a ± ρ a/‖a‖ with ρ = √(2δ): the worst mean lies towards a bad action, away from a good one.
     """

@@ -1,6 +1,6 @@
 """How pessimistic SHAPO is, as training goes on.
 
-Proposition 1 ties the radius δ of the worst-case search to a tail probability α and a sample size n:
+Proposition 2 ties the radius δ of the worst-case search to a tail probability α and a sample size n:
 δ = z_α² / 2n, or read the other way, α = Φ(−√(2nδ)). Fixing δ makes the agent ever more pessimistic; fixing α makes
 the radius shrink as 1/n. What n should be is open: the paper counts every state-action pair, knowing that they are
 correlated; `EffectiveAlpha` counts only what the autocorrelation of each batch leaves.
