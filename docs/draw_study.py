@@ -34,8 +34,14 @@ def parts(runs: Sequence[Run]) -> dict[str, str]:
     """The claims, and the tables of every block that has runs, as Markdown."""
     headings = (*telling.CLAIMED[:-1], "figure")
     claims = [
-        (*row, "<br>".join(map(_unbroken, differences.splitlines())), seeds, _figure(command))
-        for *row, differences, seeds, command in telling.claims(runs)
+        (
+            *told,
+            "<br>".join(map(_unbroken, differences.splitlines())),
+            seeds,
+            said_by,
+            _figure(command),
+        )
+        for *told, differences, seeds, said_by, command in telling.claims(runs)
     ]
     table = "\n".join(_table(headings, claims))
     sections = "\n".join(line for block in telling.begun(runs) for line in _section(block, runs))

@@ -1,5 +1,6 @@
 """The study's plan is what docs/study.md says, and its verdicts are those of other people's statistics."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -26,6 +27,7 @@ from shapo.experiments.study.questions import (
     SAUTE_SPARES,
     TAILS,
     TOGETHER,
+    TOO_FAR,
     UNCONSTRAINED,
 )
 from shapo.experiments.study.verdicts import foreseen, holm, judged, verdict_on
@@ -244,7 +246,7 @@ def test_a_block_is_judged_once_when_all_its_seeds_are_there(runs):
     rows = telling.verdicts(flagship(FIRST_SEEDS), early)
     assert {row[-2:] for row in rows[:4]} == {("4 of 5", "open")}
     assert {row[-2:] for row in rows[4:]} == {("4 of 5", "open, asked later")}
-    assert telling.claims(early)[0][1::2] == ("open", "4 of 5")
+    assert telling.claims(early)[0][1:4:2] == ("open", "4 of 5")
 
 
 def test_who_looks_after_every_seed_is_deceived():
@@ -334,9 +336,18 @@ def test_every_claim_has_a_row_and_every_row_a_contrast_of_the_plan(runs):
     assert tested == {*CLAIMS, None}
     rows = {row[0]: row for row in telling.claims(runs)}
     assert list(rows) == [claim.text for claim in CLAIMS]
-    assert (rows[EARNS.text][1], *rows[EARNS.text][3:]) == ("open", "5 of 10", "figure main")
+    rest = ("5 of 10", "paper, Figure 3", "figure main")
+    assert (rows[EARNS.text][1], *rows[EARNS.text][3:]) == ("open", *rest)
     assert rows[UNCONSTRAINED.text][1:4] == ("not run yet", "–", "–")
     assert {claim.figure for claim in CLAIMS} <= FIGURES.keys()
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
+def test_a_claim_stands_where_it_says(claim):
+    """In the figure that shows it, or in the one that sums up the curves that do."""
+    whose, at = re.match(r"(paper|ours), (?:after )?(Figure \d+)", claim.said_by).groups()
+    assert at in (FIGURES[claim.figure].item, "Figure 3")
+    assert (whose == "ours") == (claim in (ACTOR, TOO_FAR)), "of these the paper says less"
 
 
 def test_a_claim_names_the_figure_that_shows_what_was_compared(runs, tmp_path, monkeypatch, capsys):

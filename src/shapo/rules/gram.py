@@ -25,8 +25,8 @@ MOST_OUTPUTS = 192
 """Beyond three actions in 64 rows conjugate gradients are as fast; and LAPACK factorises larger matrices on as many
 threads as there are cores, which shows in the last bit."""
 LEAST_DAMPING = 1e-2
-"""Below, what is subtracted is nearly all of g, and of the rest single precision keeps too little: at 1e-3 a policy with
-a spread of 0.05 is off by a tenth, at 1e-2 by less than where conjugate gradients stop."""
+"""Below, what is subtracted is nearly all of g, and of the rest single precision keeps too little: of a policy with a
+spread of 0.05 a tenth is wrong at 1e-3, at 1e-2 less than conjugate gradients leave."""
 
 
 def exact_fisher(behaviour: Behaviour, gram: Any, params: Tree, damping: float) -> Metric:

@@ -1,4 +1,4 @@
-"""All comparisons of the study in one forest plot: how far each goes the way the paper says, and how sure that is."""
+"""All comparisons of the study in one forest plot: how far each goes the way that is claimed, and how sure that is."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ WIDTH, ROW, HEADING = 10.0, 0.17, 0.25
 
 
 class Effect(NamedTuple):
-    """A difference as it is drawn: more is as the paper says, 1 is what would matter."""
+    """A difference as it is drawn: more is as claimed, 1 is what would matter."""
 
     estimate: float
     low: float
@@ -35,7 +35,7 @@ class Effect(NamedTuple):
 
 
 def effect(found: Finding) -> Effect:
-    """A difference in units of the smallest one that would matter, turned so that the paper's side is positive."""
+    """A difference in units of the smallest one that would matter, turned so that the claim's side is positive."""
     criterion = found.contrast.criterion
     unit = criterion.sign * criterion.matters(found.means[1])
     estimate, *ends = (end / unit for end in found.difference)
@@ -75,7 +75,7 @@ def draw(judgements: Sequence[Judgement]) -> Figure:
     axes.text(1, 0, " what would matter", fontsize=7, va="top")
     axes.set(
         xlim=(-REACH, REACH), ylim=(y - ROW, 0), yticks=[],
-        xlabel="← against the paper · difference, in units of what would matter · as the paper says →",
+        xlabel="← against the claim · difference, in units of what would matter · as claimed →",
     )  # fmt: skip
     axes.spines["left"].set_visible(False)
     axes.grid(axis="y", visible=False)

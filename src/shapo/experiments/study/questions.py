@@ -1,4 +1,4 @@
-"""What the study asks: numbers of runs, what the paper claims of them, and which arms are compared to find out."""
+"""What the study asks: numbers of runs, what is claimed of them, and which arms are compared to find out."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,11 +40,13 @@ FALLS = Criterion(quantities.FALLS, -1, a_twentieth, ",.0f")
 
 
 class Claim(NamedTuple):
-    """Something that the paper says, and where."""
+    """Something that the paper says, or that it leads one to expect."""
 
     text: str
+    said_by: str
+    """Whose it is, and where it stands."""
     figure: str
-    """As `shapo figure` calls it."""
+    """What shows it, as `shapo figure` calls it."""
     instead: str = ""
     """If its runs are set aside: the heading in docs/study-closely.md under which it is looked at in another way."""
 
@@ -55,30 +57,53 @@ FORMULA = "Fixed tail probabilities are almost nothing"
 
 THE_OTHERS = "in the mean of CRPO, CPO, Sauté and TRPO-Lagrangian"
 
-EARNS = Claim("with PID-Lagrangian SHAPO earns more", "main")
-SPARES = Claim("with PID-Lagrangian SHAPO costs less while it learns", "main")
-CARRIES = Claim(f"{THE_OTHERS} SHAPO earns more, too", "curves-pointgoal1")
-SPARES_TOO = Claim(f"{THE_OTHERS} SHAPO costs less while it learns", "main")
-SAUTE_SPARES = Claim("with Sauté, which costs little, SHAPO costs even less", "main")
-TAILS = Claim("SHAPO thins the tail of an episode's cost", "cost-tails")
-FALLS_LESS = Claim("SHAPO falls less often while it learns", "curves-walker2d")
-FALLS_AGAIN = Claim("SHAPO falls less often: asked again, of ten fresh seeds", "curves-walker2d")
-UNCONSTRAINED = Claim("SHAPO helps PPO, too, where a fall ends an episode", "unconstrained")
-ACTOR = Claim("the actor's part alone earns more", "actor-critic")
-CRITICS = Claim("the critics' part alone earns more", "actor-critic")
-TOGETHER = Claim("actor and critics together earn more than either alone", "actor-critic")
-ACTOR_SPARES = Claim("the actor's part alone costs less while it learns", "actor-critic")
-ACTOR_SAFER = Claim("the actor's part costs less than the critics' part", "actor-critic")
-TOGETHER_SPARES = Claim("actor and critics together cost less than either alone", "actor-critic")
-TOO_FAR = Claim("too large a radius earns less than none", "sensitivity")
-RHO = Claim("SHAPO earns more with other radii of the critics, too", "sensitivity", ONE_CRITIC)
+MAIN = "paper, Figure 3"
+MAIN_AND_OURS = "paper, Figure 3; ours of TRPO-Lagrangian"
+PARTS = "paper, Figure 7"
+
+EARNS = Claim("with PID-Lagrangian SHAPO earns more", MAIN, "main")
+SPARES = Claim("with PID-Lagrangian SHAPO costs less while it learns", MAIN, "main")
+CARRIES = Claim(f"{THE_OTHERS} SHAPO earns more, too", MAIN_AND_OURS, "curves-pointgoal1")
+SPARES_TOO = Claim(f"{THE_OTHERS} SHAPO costs less while it learns", MAIN_AND_OURS, "main")
+SAUTE_SPARES = Claim("with Sauté, which costs little, SHAPO costs even less", MAIN, "main")
+TAILS = Claim(
+    "SHAPO thins the tail of an episode's cost",
+    "paper, Figure 5, of Walker2d; ours of PointGoal1",
+    "cost-tails",
+)
+FALLS_LESS = Claim("SHAPO falls less often while it learns", MAIN, "curves-walker2d")
+FALLS_AGAIN = Claim(
+    "SHAPO falls less often: asked again, of ten fresh seeds", MAIN, "curves-walker2d"
+)
+UNCONSTRAINED = Claim(
+    "SHAPO helps PPO, too, where a fall ends an episode", "paper, Figure 13", "unconstrained"
+)
+ACTOR = Claim("the actor's part alone earns more", "ours, after Figure 7", "actor-critic")
+CRITICS = Claim("the critics' part alone earns more", PARTS, "actor-critic")
+TOGETHER = Claim("actor and critics together earn more than either alone", PARTS, "actor-critic")
+ACTOR_SPARES = Claim("the actor's part alone costs less while it learns", PARTS, "actor-critic")
+ACTOR_SAFER = Claim("the actor's part costs less than the critics' part", PARTS, "actor-critic")
+TOGETHER_SPARES = Claim(
+    "actor and critics together cost less than either alone", PARTS, "actor-critic"
+)
+TOO_FAR = Claim("too large a radius earns less than none", "ours, after Figure 9", "sensitivity")
+RHO = Claim(
+    "SHAPO earns more with other radii of the critics, too",
+    "paper, Figure 9",
+    "sensitivity",
+    ONE_CRITIC,
+)
 FISHER = Claim(
     "a ball in the Fisher metric earns more than a Euclidean one (E-SAM)",
+    "paper, Figure 6",
     "fisher-euclidean",
     ONE_UPDATE,
 )
 SCHEDULED = Claim(
-    "a fixed tail probability instead of a fixed radius earns more, too", "schedules", FORMULA
+    "a fixed tail probability instead of a fixed radius earns more, too",
+    "paper, Figure 8",
+    "schedules",
+    FORMULA,
 )
 CLAIMS = (
     EARNS, SPARES, CARRIES, SPARES_TOO, SAUTE_SPARES, TAILS, FALLS_LESS, FALLS_AGAIN, UNCONSTRAINED,
@@ -94,7 +119,7 @@ class Contrast(NamedTuple):
     theirs: str
     criterion: Criterion
     claim: Claim | None = None
-    """What of the paper it tests; nothing if it is there to be compared with."""
+    """What it tests; nothing if it is there to be compared with."""
     among: tuple[str, ...] = ()
     """Kinds of run that have both arms, which are then called after them, too; the mean of the differences counts."""
 

@@ -28,7 +28,7 @@ from shapo.words import radius_text
 
 Row = tuple[str, ...]
 
-CLAIMED: Row = ("the paper says", "verdict", "difference of means [95 %]", "seeds", "shown by")
+CLAIMED: Row = ("claim", "verdict", "difference of means [95 %]", "seeds", "said by", "shown by")
 VERDICTS: Row = ("arm", "against", "by", "means", "difference [95 %]", "p", "seeds", "verdict")
 MEASURED: tuple[tuple[Quantity, str], ...] = (
     (RETURN, ".1f"),
@@ -61,7 +61,7 @@ def planned(runs: Sequence[Run]) -> list[Block]:
 
 
 class Judgement(NamedTuple):
-    """A claim of the paper, and what its comparisons found."""
+    """A claim, and what its comparisons found."""
 
     claim: Claim
     findings: Sequence[Finding]
@@ -73,7 +73,7 @@ class Judgement(NamedTuple):
 
 
 def judgements(runs: Sequence[Run]) -> list[Judgement]:
-    """Every claim of the paper, in their order."""
+    """Every claim, in their order."""
     findings = [found for block in begun(runs) for found in judged(block, runs)]
     plan, radius, told = planned(runs), chosen_radius(runs), []
     for claim in CLAIMS:
@@ -89,7 +89,7 @@ def claims(runs: Sequence[Run]) -> list[Row]:
         (
             each.claim.text, each.verdict,
             "\n".join(f"{what}: {difference(found)}" for what, found in compared(each)) or each.foreseen,
-            ", ".join(dict.fromkeys(map(_seeds, each.findings))) or "–", each.command,
+            ", ".join(dict.fromkeys(map(_seeds, each.findings))) or "–", each.claim.said_by, each.command,
         )
         for each in judgements(runs)
     ]  # fmt: skip
