@@ -3,9 +3,12 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from jax.flatten_util import ravel_pytree
+from oracle import Adam
 
 from shapo.rules import networks
-from shapo.rules.critics import Critics
+from shapo.rules.critics import Critics, value_behaviour
+from shapo.rules.gaussian import Gaussian
 from shapo.rules.gradients import Plain, Sam, Shapo
 from shapo.types import Progress
 
@@ -58,6 +61,58 @@ def test_one_minibatch_is_the_textbook_step():
     after, value = fit(critics)
     np.testing.assert_allclose(value, loss(before), rtol=1e-5)
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=2e-5), after.params, expected)
+
+
+def test_what_adam_knows_is_kept_from_batch_to_batch():
+    """Two fits in a row, minibatch by minibatch, with Adam written out; the slope is clipped here and there."""
+    critics = Critics(rate=0.01, epochs=2, minibatch=ROWS // 4, decay=0.01, max_norm=4.0)
+    critic = critics.init(networks.init_critic(np.random.default_rng(1), 3, (16,)))
+    start, unravel = ravel_pytree(critic.params)
+
+    def textbook(vector, x, y):
+        error = networks.value(unravel(vector), x) - y
+        return jnp.mean(error**2) + 0.01 * jnp.sum(vector**2)
+
+    value_and_slope = jax.jit(jax.value_and_grad(textbook))
+    vector, adam, rng = (
+        np.asarray(start, float),
+        Adam(start.size, max_norm=4.0),
+        np.random.default_rng(0),
+    )
+    for _ in range(2):
+        orders = critics.orders(rng, ROWS)
+        critic, last = critics.fit_one(critic, OBS, TARGET, orders, NOW)
+        for epoch in orders:
+            losses = []
+            for rows in epoch:
+                value, slope = value_and_slope(vector, OBS[rows], TARGET[rows])
+                vector = vector - 0.01 * adam.direction(np.asarray(slope, float))
+                losses.append(value)
+    assert 0 < adam.clipped < adam.t
+    np.testing.assert_allclose(ravel_pytree(critic.params)[0], vector, atol=1e-5)
+    np.testing.assert_allclose(last, np.mean(losses), rtol=1e-4)  # of the last epoch
+
+
+def test_each_critic_takes_its_own_target_in_an_order_of_its_own():
+    critics = Critics(rate=1e-2, epochs=2, minibatch=64)
+    new = critics.init(networks.init_critic(np.random.default_rng(1), 3, (16,)))
+    fit = lambda seed: critics.fit([new] * 3, OBS, [TARGET, TARGET, -TARGET], seed, NOW)
+    (one, two, three), losses = fit((5, 0))
+    weights = {critic.params[0].weight.tobytes() for critic in (one, two, fit((5, 1))[0][0])}
+    assert len(weights) == 3
+    error = lambda critic, target: jnp.mean((networks.value(critic.params, OBS) - target) ** 2)
+    assert error(three, -TARGET) < error(three, TARGET) and error(one, TARGET) < error(one, -TARGET)
+    jax.tree.map(np.testing.assert_array_equal, fit((5, 0)), ((one, two, three), losses))
+
+
+def test_two_critics_differ_as_gaussians_around_their_values_do():
+    behaviour = value_behaviour(OBS, lambda critic: critic)
+    v, w = (networks.init_critic(np.random.default_rng(seed), 3, (16,)) for seed in (0, 1))
+    here, there = behaviour.outputs(v), behaviour.outputs(w)
+    one, other = (Gaussian(each[:, None], jnp.zeros(1)) for each in (here, there))
+    np.testing.assert_allclose(
+        behaviour.divergence(here, there), one.divergence(other).mean(), rtol=1e-5
+    )
 
 
 def test_every_epoch_takes_every_row_once_in_another_order():
