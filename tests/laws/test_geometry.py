@@ -154,7 +154,8 @@ def test_backtrack_takes_the_first_acceptable_fraction_or_none():
     np.testing.assert_allclose(found.fraction, 0.64)
     np.testing.assert_allclose(found.params, 0.64 * move)
     np.testing.assert_allclose(found.found, 1.28)
-    nothing = search(0.1)
+    np.testing.assert_allclose(search(0.82).fraction, 0.8**4)  # the last of five trials
+    nothing = search(0.8)
     assert nothing.fraction == 0
     np.testing.assert_array_equal(nothing.params, point)
 
@@ -214,6 +215,18 @@ def test_shapo_ascends_by_the_paper_s_formula():
     slope = Shapo(1e-4, tolerance=1e-12)(loss, params, metric, behaviour, progress())
     assert slope.metrics["fraction"] == 1
     np.testing.assert_allclose(flat(slope.grads), expected, rtol=1e-7, atol=1e-10)
+
+
+def test_where_no_worst_policy_is_near_enough_the_slope_is_the_plain_one():
+    params, rows, behaviour, metric = setting(damping=0.1)
+    loss = surrogate(rows, rows.reward_advantage)
+    far = behaviour._replace(divergence=lambda p, q: jnp.ones(()))
+    slope = Shapo(1e-3)(loss, params, metric, far, progress())
+    plain = Plain()(loss, params, metric, far, progress())
+    np.testing.assert_array_equal(flat(slope.grads), flat(plain.grads))
+    for name in ("fraction", "kl", "increase", "distance"):
+        assert slope.metrics[name] == 0
+    np.testing.assert_allclose(slope.metrics["cosine"], 1)
 
 
 def test_shapo_in_the_euclidean_metric_is_sam():

@@ -67,6 +67,22 @@ def test_epochs_of_minibatches(rule):
     assert adam.t == 2 * (ROWS // SIZE)
 
 
+def test_adam_remembers_the_batch_before():
+    params = policy(hidden=HIDDEN)
+    rows = samples(params, rows=ROWS)
+    algorithm = ppo(rate=RATE, clip=CLIP, epochs=1, minibatch=SIZE, stop_kl=1.0, max_norm=MAX_NORM)
+    update = jax.jit(algorithm.update)
+    theta, adam, state = np.asarray(flat(params)), oracle.Adam(flat(params).size, MAX_NORM), None
+    for _ in range(2):
+        state = algorithm.init(params) if state is None else state
+        params, state, _ = update(params, state, rows, progress(), KEY)
+        theta, *_ = oracle.epochs(
+            oracle.Rule(NET), oracle.clipped(NET, CLIP), theta, data(rows), orders(ROWS, SIZE, 1),
+            rate=RATE, stop_kl=1.0, adam=adam,
+        )  # fmt: skip
+        np.testing.assert_allclose(flat(params), theta, rtol=1e-6, atol=1e-12)
+
+
 @pytest.mark.parametrize("rows", [20_000, 2**18 + 100])
 def test_minibatches_are_shuffled_whatever_the_number_of_rows(rows):
     """Each holds rows of all times: the spread of their means is that of independent draws."""
