@@ -63,15 +63,19 @@ def test_one_minibatch_is_the_textbook_step():
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=2e-5), after.params, expected)
 
 
-def test_what_adam_knows_is_kept_from_batch_to_batch():
-    """Two fits in a row, minibatch by minibatch, with Adam written out; the slope is clipped here and there."""
-    critics = Critics(rate=0.01, epochs=2, minibatch=ROWS // 4, decay=0.01, max_norm=4.0)
+@pytest.mark.parametrize("rho", [0.0, 0.5])
+def test_what_adam_knows_is_kept_from_batch_to_batch(rho):
+    """Two fits in a row, minibatch by minibatch, with Adam written out; the slope is clipped here and there.
+
+    With SAM the decay is part of what is climbed and of what is felt up there.
+    """
+    critics = Critics(Sam(rho), 0.01, minibatch=ROWS // 4, epochs=2, decay=0.3, max_norm=4.0)
     critic = critics.init(networks.init_critic(np.random.default_rng(1), 3, (16,)))
     start, unravel = ravel_pytree(critic.params)
 
     def textbook(vector, x, y):
         error = networks.value(unravel(vector), x) - y
-        return jnp.mean(error**2) + 0.01 * jnp.sum(vector**2)
+        return jnp.mean(error**2) + 0.3 * jnp.sum(vector**2)
 
     value_and_slope = jax.jit(jax.value_and_grad(textbook))
     vector, adam, rng = (
@@ -86,6 +90,8 @@ def test_what_adam_knows_is_kept_from_batch_to_batch():
             losses = []
             for rows in epoch:
                 value, slope = value_and_slope(vector, OBS[rows], TARGET[rows])
+                worst = vector + rho * slope / np.linalg.norm(slope)
+                _, slope = value_and_slope(worst, OBS[rows], TARGET[rows])
                 vector = vector - 0.01 * adam.direction(np.asarray(slope, float))
                 losses.append(value)
     assert 0 < adam.clipped < adam.t
@@ -120,3 +126,5 @@ def test_every_epoch_takes_every_row_once_in_another_order():
     assert orders.shape == (3, 10, 100)  # the 50 rows that do not fill a minibatch are left out
     assert all(len(np.unique(epoch)) == 1000 for epoch in orders)
     assert not np.array_equal(orders[0], orders[1])
+    few = Critics(epochs=3, minibatch=100).orders(np.random.default_rng(0), 7)
+    np.testing.assert_array_equal(np.sort(few), np.tile(np.arange(7), (3, 1, 1)))
