@@ -2,11 +2,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from test_advantages import DISCOUNT, LAMBDA, by_definition
 
 from shapo.algorithms import trpo
 from shapo.experiment import Experiment
 from shapo.learning.learner import Learner, TrainState
-from shapo.learning.normalization import statistics_of
+from shapo.learning.normalization import frozen, normalize, statistics_of
 from shapo.rollout.acting import Forward
 from shapo.rules import networks
 from shapo.rules.critics import Critics
@@ -163,6 +164,25 @@ def test_an_algorithm_is_told_how_far_the_training_is_and_gets_noise_of_its_own(
     independent = T * N / np.array(column("samples/autocorrelation"))
     np.testing.assert_allclose(column("effective_samples"), independent.cumsum(), rtol=1e-5)
     assert len(set(column("noise"))) == len({each.seed for each in todo}) == 3
+
+
+def test_critics_are_fitted_to_returns_by_the_experiment_s_discount_and_decay():
+    experiment = EXPERIMENT.replace(discount=DISCOUNT, gae=LAMBDA)
+    learner = Learner.build(experiment, O, A, algorithm=Told())
+    new, seen = learner.init(0), batch()
+    todo = learner.improve(new, seen, [12.0], 50.0)[1]
+    normalization = frozen(statistics_of(seen.obs))
+    for critic, signal, target in zip(
+        new.critics, (seen.reward, seen.cost[..., 0]), todo.targets, strict=True
+    ):
+        value = lambda x, critic=critic: np.asarray(
+            networks.value(critic.params, normalize(x, *normalization))
+        )
+        here = value(seen.obs)
+        advantage = by_definition(
+            signal, here, value(seen.next_obs), seen.terminated, seen.truncated
+        )
+        np.testing.assert_allclose(target, (advantage + here).ravel(), rtol=1e-4, atol=1e-4)
 
 
 def test_a_metric_is_one_number():

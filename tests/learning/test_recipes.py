@@ -17,6 +17,7 @@ from shapo.rules.corrections import Corrected
 from shapo.rules.gradients import Shapo
 from shapo.rules.multipliers import Ascent, Barrier, Bounded, Pid
 from shapo.rules.projections import in_kl, in_l2
+from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha
 from shapo.rules.steps import FisherSolver, LineSearch
 
 
@@ -79,6 +80,20 @@ def test_a_choice_changes_what_is_built_exactly_where_it_is_not_idle():
         ),
         ("pcpo", {"pcpo_projection": "l2"}, lambda built: built.step.projection, in_l2),
         ("pcpo", {"pcpo_projection": "kl"}, lambda built: built.step.projection, in_kl),
+        *(
+            (
+                "trpo",
+                {"gradient": "shapo", "schedule": name, "pessimism": 0.1, "alpha": 0.3},
+                lambda built: built.step.gradient.radius,
+                radius,
+            )
+            for name, radius in (
+                ("fixed", 0.2),  # of two dimensions
+                ("decay", Decay(0.2)),
+                ("alpha", Alpha(0.3)),
+                ("effective-alpha", EffectiveAlpha(0.3)),
+            )
+        ),
         (
             "trpo",
             {"damping_per_dim": 0.3, "cg_iterations": 7, "cg_tolerance": 0.4},
