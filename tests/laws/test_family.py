@@ -283,6 +283,7 @@ def test_cup_s_second_step_begins_where_the_first_ended_and_remembers_its_own():
     )
     update, theta, state = jax.jit(step.update), start, step.init(start)
     for price in (0.02, 0.04):  # the first cost is 2 above its limit
+        was = theta
         theta, state, metrics = update(
             theta, state, rows, rows.reward_advantage, progress((3.0, 5.0)), jax.random.key(0)
         )
@@ -290,6 +291,8 @@ def test_cup_s_second_step_begins_where_the_first_ended_and_remembers_its_own():
         climbed = -6.0 * price * np.asarray(rows.cost_advantage)[:, 0]
         np.testing.assert_allclose(metrics["correction/told"], climbed @ np.asarray(rows.obs)[:, 0])
         assert metrics["policy/noise"] != metrics["correction/noise"]
+        before, after, obs = (np.asarray(each) for each in (flat(was), flat(theta), rows.obs))
+        np.testing.assert_allclose(metrics["policy/kl"], NET.kl(before, after, obs))
     np.testing.assert_allclose(flat(theta), np.asarray(flat(start)) + 2 * (0.5 - 0.1))
     np.testing.assert_allclose([state.climb, state.correct], [1.0, -0.2])
 

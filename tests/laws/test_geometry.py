@@ -5,6 +5,7 @@ import numpy as np
 import optax
 import pytest
 from problems import flat, policy, progress, samples
+from scipy.stats import norm
 
 from shapo.rules import networks, trees
 from shapo.rules.geometry import Behaviour, Metric, backtrack, euclidean, fisher, steepest
@@ -199,6 +200,8 @@ def test_the_worst_policy_is_near_and_worse(seed, radius):
     assert 0 < slope.metrics["kl"] <= radius
     assert slope.metrics["increase"] > 0
     assert slope.metrics["cosine"] < 1
+    tail = norm.cdf(-np.sqrt(2 * 1000.0 * radius))  # `progress` says so many samples
+    np.testing.assert_allclose(slope.metrics["alpha"], tail)
     np.testing.assert_allclose(slope.value, loss(params))
 
 
