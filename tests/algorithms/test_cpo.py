@@ -9,9 +9,10 @@ from test_train import TINY
 from toy_env import Toy
 
 from shapo.algorithms import AsReleased
+from shapo.algorithms.cpo import Exact
 from shapo.learning.advantages import sides
-from shapo.rules.constrained import FREE, RECOVERY, Products, best_mixture, honest_mixture
-from shapo.rules.doubt import LEAST_KEPT
+from shapo.rules.constrained import BOUND, FREE, RECOVERY, Products, best_mixture, honest_mixture
+from shapo.rules.doubt import LEAST_KEPT, Evidence, Known
 from shapo.training import train
 from shapo.types import Progress
 
@@ -136,6 +137,17 @@ def test_sides_are_halves_of_the_environments(shape):
 
 def test_a_single_step_has_no_sides():
     assert sides(1, 1) == 0
+
+
+@pytest.mark.parametrize(("cost", "loses"), [(2.02, True), (2.0, False), (1.98, False)])
+def test_reward_is_given_up_only_above_the_limit(cost, loses):
+    """Not where the constraint merely binds: a climb that would use up the slack is still a climb."""
+    seen = Progress(*(jnp.asarray(1.0),) * 3, jnp.asarray([cost]), jnp.asarray(1.0), 1.0)
+    products = Products.believed(*map(jnp.asarray, (1.0, -0.5, 1.0)))
+    found = Evidence(*map(jnp.asarray, (1.0, -0.5, 1.0, 1.0, 1.0, 1.0)))
+    _, answer = Exact().solve(Known.nothing(), products, found, seen, limit=2.0, radius=0.02)
+    assert answer.mixture.case == BOUND
+    assert bool(answer.may_lose) == loses
 
 
 @pytest.mark.parametrize(("cost", "released"), [(2.5, True), (2.0, True), (1.5, False)])

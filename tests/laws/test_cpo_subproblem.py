@@ -105,6 +105,40 @@ def test_the_published_dual_is_not_the_optimum():
     assert broken == total
 
 
+def published(q, r, s, c, radius):
+    """The step as published code finds it, case by case, and which it is; there r is that of an ascent."""
+    r, small = -r, 1e-8
+    a, b = q - r**2 / (s + small), 2 * radius - c**2 / (s + small)
+    if b < 0:
+        step = (0.0, np.sqrt(2 * radius / s)) if c >= 0 else (np.sqrt(2 * radius / q), 0.0)
+        return *step, c < 0, None
+    clamp = lambda x, low, high: min(max(x, low), high)
+    border, lam_a, lam_b = r / (c + small), np.sqrt(max(a, 0.0) / b), np.sqrt(q / (2 * radius))
+    if c < 0:
+        lam_a, lam_b = clamp(lam_a, 0.0, border), clamp(lam_b, border, np.inf)
+    else:
+        lam_a, lam_b = clamp(lam_a, border, np.inf), clamp(lam_b, 0.0, border)
+    f_a = -0.5 * (a / (lam_a + small) + b * lam_a) - r * c / (s + small)
+    f_b = -0.5 * (q / (lam_b + small) + 2 * radius * lam_b)
+    lam = lam_a if f_a >= f_b else lam_b
+    nu = max(lam * c - r, 0.0) / (s + small)
+    return 1 / (lam + small), nu / (lam + small), c < 0, f_a >= f_b
+
+
+def test_the_published_dual_is_followed_case_by_case():
+    rng, cases = np.random.default_rng(2), {}
+    solve = jax.jit(released_mixture)
+    for _ in range(400):
+        h, g, b, c, radius = problem(rng)
+        hg, hb = np.linalg.solve(h, g), np.linalg.solve(h, b)
+        numbers = g @ hg, g @ hb, b @ hb, c
+        found = solve(*map(jnp.asarray, numbers), radius)
+        *expected, below, first = published(*numbers, radius)
+        np.testing.assert_allclose([found.reward, found.cost], expected, rtol=1e-6)
+        cases[below, first] = cases.get((below, first), 0) + 1
+    assert len(cases) == 6 and min(cases.values()) > 10, cases
+
+
 @pytest.mark.parametrize("c", [-10.0, 10.0])
 def test_far_from_the_limit_the_published_dual_agrees(c):
     numbers = [jnp.asarray(x) for x in (2.0, 0.3, 1.0, c)]

@@ -106,6 +106,26 @@ def test_p3o_climbs_reward_and_pays_for_cost_above_the_limit_only():
     assert 0.2 * PROBLEMS < active < 0.8 * PROBLEMS
 
 
+def test_p3o_pays_for_each_cost_by_itself():
+    """What one of them is below its limit makes up for nothing that another is above."""
+    start, now = policy(hidden=()), policy(seed=1, hidden=())
+    rows = samples(start, costs=3)
+    limits, costs = (1.0, 50.0, 2.0), (3.0, 10.0, 1.9)
+    part = data(rows)
+    ratio = NET.ratio(np.asarray(flat(now)), part)
+    near = np.clip(ratio, 0.8, 1.2)
+    expected = -np.minimum(ratio * part.advantage, near * part.advantage).mean()
+    overs = []
+    for a, cost, limit in zip(np.asarray(rows.cost_advantage).T, costs, limits, strict=True):
+        rise = np.maximum(ratio * a, near * a).mean() - a.mean()
+        overs.append(rise + (cost - limit) / LENGTH / 0.5)
+    assert overs[1] < 0 < overs[0] and sum(overs) < 0
+    loss = Penalised(limits, weight=3.0, believed=0.5)(
+        rows, rows.reward_advantage, start, progress(costs)
+    )
+    np.testing.assert_allclose(loss(now), expected + 3.0 * sum(max(x, 0.0) for x in overs))
+
+
 def test_ipo_climbs_the_logarithmic_barrier():
     """The gradient of reward plus barrier, by SciPy's differences of both surrogates in NumPy."""
     start, rows, _, _ = batches()
@@ -237,6 +257,44 @@ def test_cup_s_correction_goes_no_further_than_its_region(region):
     np.testing.assert_allclose(metrics["correction/kl"], kl(fraction), rtol=1e-9)
     assert kl(fraction) <= region, "within"
     assert fraction == 1 or kl(fraction / 0.8) > region, "and as far as that allows"
+
+
+class Counting(Leap):
+    """A leap that knows how often it was made, and says what it was told."""
+
+    def init(self, params):
+        return jnp.zeros(())
+
+    def update(self, params, state, samples, advantage, progress, key):
+        moved, _, _ = super().update(params, (), samples, advantage, progress, key)
+        told = {
+            "policy/told": advantage @ samples.obs[:, 0],
+            "policy/noise": jax.random.uniform(key),
+        }
+        return moved, state + self.length, told
+
+
+def test_cup_s_second_step_begins_where_the_first_ended_and_remembers_its_own():
+    """It goes down the costs that have a price, and that one of two has one is enough."""
+    start = policy(hidden=())
+    rows = samples(start, costs=2)
+    step = Corrected(
+        Counting(0.5), Counting(-0.1), (1.0, 100.0), Bounded(0.0, rate=0.01), weight=6.0, region=1e3
+    )
+    update, theta, state = jax.jit(step.update), start, step.init(start)
+    for price in (0.02, 0.04):  # the first cost is 2 above its limit
+        was = theta
+        theta, state, metrics = update(
+            theta, state, rows, rows.reward_advantage, progress((3.0, 5.0)), jax.random.key(0)
+        )
+        np.testing.assert_allclose(metrics["policy/multiplier_1"], price)
+        climbed = -6.0 * price * np.asarray(rows.cost_advantage)[:, 0]
+        np.testing.assert_allclose(metrics["correction/told"], climbed @ np.asarray(rows.obs)[:, 0])
+        assert metrics["policy/noise"] != metrics["correction/noise"]
+        before, after, obs = (np.asarray(each) for each in (flat(was), flat(theta), rows.obs))
+        np.testing.assert_allclose(metrics["policy/kl"], NET.kl(before, after, obs))
+    np.testing.assert_allclose(flat(theta), np.asarray(flat(start)) + 2 * (0.5 - 0.1))
+    np.testing.assert_allclose([state.climb, state.correct], [1.0, -0.2])
 
 
 @pytest.mark.parametrize("multiplier", [Ascent(), Bounded(), Pid()])

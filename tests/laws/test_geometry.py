@@ -5,6 +5,7 @@ import numpy as np
 import optax
 import pytest
 from problems import flat, policy, progress, samples
+from scipy.stats import norm
 
 from shapo.rules import networks, trees
 from shapo.rules.geometry import Behaviour, Metric, backtrack, euclidean, fisher, steepest
@@ -154,7 +155,8 @@ def test_backtrack_takes_the_first_acceptable_fraction_or_none():
     np.testing.assert_allclose(found.fraction, 0.64)
     np.testing.assert_allclose(found.params, 0.64 * move)
     np.testing.assert_allclose(found.found, 1.28)
-    nothing = search(0.1)
+    np.testing.assert_allclose(search(0.82).fraction, 0.8**4)  # the last of five trials
+    nothing = search(0.8)
     assert nothing.fraction == 0
     np.testing.assert_array_equal(nothing.params, point)
 
@@ -198,6 +200,8 @@ def test_the_worst_policy_is_near_and_worse(seed, radius):
     assert 0 < slope.metrics["kl"] <= radius
     assert slope.metrics["increase"] > 0
     assert slope.metrics["cosine"] < 1
+    tail = norm.cdf(-np.sqrt(2 * 1000.0 * radius))  # `progress` says so many samples
+    np.testing.assert_allclose(slope.metrics["alpha"], tail)
     np.testing.assert_allclose(slope.value, loss(params))
 
 
@@ -214,6 +218,18 @@ def test_shapo_ascends_by_the_paper_s_formula():
     slope = Shapo(1e-4, tolerance=1e-12)(loss, params, metric, behaviour, progress())
     assert slope.metrics["fraction"] == 1
     np.testing.assert_allclose(flat(slope.grads), expected, rtol=1e-7, atol=1e-10)
+
+
+def test_where_no_worst_policy_is_near_enough_the_slope_is_the_plain_one():
+    params, rows, behaviour, metric = setting(damping=0.1)
+    loss = surrogate(rows, rows.reward_advantage)
+    far = behaviour._replace(divergence=lambda p, q: jnp.ones(()))
+    slope = Shapo(1e-3)(loss, params, metric, far, progress())
+    plain = Plain()(loss, params, metric, far, progress())
+    np.testing.assert_array_equal(flat(slope.grads), flat(plain.grads))
+    for name in ("fraction", "kl", "increase", "distance"):
+        assert slope.metrics[name] == 0
+    np.testing.assert_allclose(slope.metrics["cosine"], 1)
 
 
 def test_shapo_in_the_euclidean_metric_is_sam():

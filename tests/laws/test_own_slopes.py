@@ -11,9 +11,11 @@ from own_rules import Pair
 from problems import ACT, KEY, OBS, flat, policy, progress, samples
 from programs import compiled
 
+from shapo.algorithms import cpo, pcpo
 from shapo.experiment import Algo, Experiment, algos
 from shapo.learning import recipes
 from shapo.rules.critics import Critics
+from shapo.rules.gradients import Plain, Sam
 from shapo.words import BadInput
 
 
@@ -54,3 +56,18 @@ def test_how_steep_a_slope_is_makes_no_difference_to_a_trust_region(algo):
         ends.append(flat(theta))
     assert np.abs(ends[0] - flat(params)).max() > 1e-3
     np.testing.assert_allclose(*ends, atol=1e-5)
+
+
+@pytest.mark.parametrize("make", [cpo, pcpo])
+def test_reward_and_cost_may_have_a_rule_each(make):
+    params = policy()
+    by_rule = {}
+    for name, other in (("reward", "cost"), ("cost", "reward")):
+        algorithm = make(
+            cost_limit=1.0, **{f"{name}_gradient": Sam(0.1), f"{other}_gradient": Plain()}
+        )
+        update = partial(jax.eval_shape, algorithm.update, params, algorithm.init(params))
+        by_rule[name] = {
+            key for key in update(samples(params), progress(), KEY)[2] if "cosine" in key
+        }
+    assert by_rule == {"reward": {"gradient/cosine"}, "cost": {"gradient_cost/cosine"}}

@@ -9,8 +9,9 @@ import pytest
 from problems import ACT, KEY, OBS, data, flat, orders, policy, progress, samples
 
 from shapo.algorithms import ppo
-from shapo.rules.epochs import WATCHED, minibatches
+from shapo.rules.epochs import WATCHED, Epochs, minibatches
 from shapo.rules.gradients import Plain, Sam, Shapo
+from shapo.rules.losses import FirstOrder
 from shapo.rules.steps import SKETCH_STATES, FisherSolver, thinned
 
 HIDDEN, ROWS, SIZE = (6, 5), 150, 32
@@ -65,6 +66,37 @@ def test_epochs_of_minibatches(rule):
     found, expected, adam = both(rule)
     equal(found, expected)
     assert adam.t == 2 * (ROWS // SIZE)
+
+
+def test_focops_measures_from_where_the_epochs_began_in_each_state_by_itself():
+    params, region = policy(hidden=HIDDEN), 0.03
+    rows, theta = samples(params, rows=ROWS), np.asarray(flat(params))
+    step = Epochs(rate=RATE, loss=FirstOrder(1.5, region), epochs=2, minibatch=SIZE, stop_kl=1.0)
+    moved, *_ = jax.jit(step.update)(
+        params, step.init(params), rows, rows.reward_advantage, progress(), KEY
+    )
+    expected, *_ = oracle.epochs(
+        oracle.Rule(NET), oracle.first_order(NET, theta, 1.5, region), theta, data(rows),
+        orders(ROWS, SIZE, 2), rate=RATE, stop_kl=1.0, adam=oracle.Adam(theta.size, step.max_norm),
+    )  # fmt: skip
+    assert 0.1 < np.mean(NET.apart(expected, theta, data(rows))[0] > region) < 0.9
+    np.testing.assert_allclose(flat(moved), expected, rtol=1e-6, atol=1e-12)
+
+
+def test_adam_remembers_the_batch_before():
+    params = policy(hidden=HIDDEN)
+    rows = samples(params, rows=ROWS)
+    algorithm = ppo(rate=RATE, clip=CLIP, epochs=1, minibatch=SIZE, stop_kl=1.0, max_norm=MAX_NORM)
+    update = jax.jit(algorithm.update)
+    theta, adam, state = np.asarray(flat(params)), oracle.Adam(flat(params).size, MAX_NORM), None
+    for _ in range(2):
+        state = algorithm.init(params) if state is None else state
+        params, state, _ = update(params, state, rows, progress(), KEY)
+        theta, *_ = oracle.epochs(
+            oracle.Rule(NET), oracle.clipped(NET, CLIP), theta, data(rows), orders(ROWS, SIZE, 1),
+            rate=RATE, stop_kl=1.0, adam=adam,
+        )  # fmt: skip
+        np.testing.assert_allclose(flat(params), theta, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("rows", [20_000, 2**18 + 100])

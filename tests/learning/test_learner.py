@@ -2,11 +2,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from test_advantages import DISCOUNT, LAMBDA, by_definition
 
 from shapo.algorithms import trpo
 from shapo.experiment import Experiment
 from shapo.learning.learner import Learner, TrainState
-from shapo.learning.normalization import statistics_of
+from shapo.learning.normalization import frozen, normalize, statistics_of
 from shapo.rollout.acting import Forward
 from shapo.rules import networks
 from shapo.rules.critics import Critics
@@ -89,6 +90,16 @@ def test_statistics_are_frozen_for_the_batch_and_merged_after_it(learner, state)
     assert 1 <= after.effective_samples - state.effective_samples <= T * N
 
 
+def test_what_is_clipped_counts_in_the_statistics_as_it_is(learner, state):
+    far = batch()
+    far.obs[3, 1] = 500.0
+    after, _, _ = learner.improve(state, far, [12.0], 50.0)
+    together = np.concatenate([batch(9).obs.reshape(-1, O), far.obs.reshape(-1, O)])
+    expected = statistics_of(together)
+    np.testing.assert_allclose(after.statistics.mean, expected.mean, rtol=1e-5)
+    np.testing.assert_allclose(after.statistics.deviation, expected.deviation, rtol=1e-4)
+
+
 def test_new_statistics_alone_do_not_move_the_policy(learner, state):
     """This batch saw other observations than the first, so the statistics change a lot; the policy does not."""
     shifted = batch()
@@ -121,6 +132,57 @@ def test_the_critics_progress_knows_of_this_batch_too(learner, state):
         todo.progress.effective_samples == metrics["samples/effective"] == after.effective_samples
     )
     assert todo.progress.samples == after.samples
+
+
+class Told:
+    """An algorithm that stays where it is and tells what it is told."""
+
+    environment = None
+
+    def init(self, params):
+        return ()
+
+    def update(self, params, state, samples, progress, key):
+        told = progress._replace(episode_cost=progress.episode_cost[0])._asdict()
+        return params, state, {**told, "noise": jax.random.uniform(key)}
+
+
+def test_an_algorithm_is_told_how_far_the_training_is_and_gets_noise_of_its_own():
+    experiment = EXPERIMENT.replace(steps=4 * T * N)
+    learner = Learner.build(experiment, O, A, algorithm=Told())
+    now, told, todo = learner.init(0), [], []
+    for _ in range(3):
+        now, left, metrics = learner.improve(now, batch(), [12.0], 50.0)
+        told.append(metrics)
+        todo.append(left)
+    column = lambda name: [each[name] for each in told]
+    assert column("iteration") == [0, 1, 2]
+    assert column("samples") == [T * N, 2 * T * N, 3 * T * N]
+    assert column("remaining") == [1.0, 0.75, 0.5]
+    assert column("episode_cost") == [12.0] * 3 and column("episode_length") == [50.0] * 3
+    # Of this batch, too.
+    independent = T * N / np.array(column("samples/autocorrelation"))
+    np.testing.assert_allclose(column("effective_samples"), independent.cumsum(), rtol=1e-5)
+    assert len(set(column("noise"))) == len({each.seed for each in todo}) == 3
+
+
+def test_critics_are_fitted_to_returns_by_the_experiment_s_discount_and_decay():
+    experiment = EXPERIMENT.replace(discount=DISCOUNT, gae=LAMBDA)
+    learner = Learner.build(experiment, O, A, algorithm=Told())
+    new, seen = learner.init(0), batch()
+    todo = learner.improve(new, seen, [12.0], 50.0)[1]
+    normalization = frozen(statistics_of(seen.obs))
+    for critic, signal, target in zip(
+        new.critics, (seen.reward, seen.cost[..., 0]), todo.targets, strict=True
+    ):
+        value = lambda x, critic=critic: np.asarray(
+            networks.value(critic.params, normalize(x, *normalization))
+        )
+        here = value(seen.obs)
+        advantage = by_definition(
+            signal, here, value(seen.next_obs), seen.terminated, seen.truncated
+        )
+        np.testing.assert_allclose(target, (advantage + here).ravel(), rtol=1e-4, atol=1e-4)
 
 
 def test_a_metric_is_one_number():

@@ -15,7 +15,10 @@ from shapo.experiment.extensions import IN_ALGO, Recorded
 from shapo.learning import recipes
 from shapo.rules.corrections import Corrected
 from shapo.rules.gradients import Shapo
-from shapo.rules.steps import LineSearch
+from shapo.rules.multipliers import Ascent, Barrier, Bounded, Pid
+from shapo.rules.projections import in_kl, in_l2
+from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha
+from shapo.rules.steps import FisherSolver, LineSearch
 
 
 def another(value, kind: Kind):
@@ -40,6 +43,74 @@ def test_a_choice_changes_what_is_built_exactly_where_it_is_not_idle():
             if kind.conditions and not unseen:
                 other = base.replace(**{name: another(getattr(base, name), kind)})
                 assert (built(base) != built(other)) == (name not in base.idle()), (name, base)
+
+
+@pytest.mark.parametrize(
+    ("algo", "choices", "part", "expected"),
+    [
+        (
+            "trpo-pid",
+            {"multiplier_init": 0.1, "pid_kp": 0.2, "pid_ki": 0.3, "pid_kd": 0.4},
+            lambda built: built.objective.multiplier,
+            Pid(initial=0.1, kp=0.2, ki=0.3, kd=0.4),
+        ),
+        (
+            "ppo-lagrangian",
+            {"multiplier_init": 0.1, "multiplier_rate": 0.2},
+            lambda built: built.objective.multiplier,
+            Ascent(initial=0.1, rate=0.2),
+        ),
+        (
+            "focops",
+            {"multiplier_init": 0.1, "multiplier_rate": 0.2, "multiplier_max": 0.3},
+            lambda built: built.objective.lagrangian.multiplier,
+            Bounded(initial=0.1, rate=0.2, most=0.3),
+        ),
+        (
+            "ipo",
+            {"ipo_sharpness": 2.0, "multiplier_max": 3.0},
+            lambda built: built.objective.multiplier,
+            Barrier(sharpness=2.0, most=3.0),
+        ),
+        (
+            "cup",
+            {"discount": 0.5, "gae": 0.8},
+            lambda built: built.step.weight,
+            (1 - 0.5 * 0.8) / (1 - 0.5),
+        ),
+        ("pcpo", {"pcpo_projection": "l2"}, lambda built: built.step.projection, in_l2),
+        ("pcpo", {"pcpo_projection": "kl"}, lambda built: built.step.projection, in_kl),
+        *(
+            (
+                "trpo",
+                {"gradient": "shapo", "schedule": name, "pessimism": 0.1, "alpha": 0.3},
+                lambda built: built.step.gradient.radius,
+                radius,
+            )
+            for name, radius in (
+                ("fixed", 0.2),  # of two dimensions
+                ("decay", Decay(0.2)),
+                ("alpha", Alpha(0.3)),
+                ("effective-alpha", EffectiveAlpha(0.3)),
+            )
+        ),
+        (
+            "trpo",
+            {"damping_per_dim": 0.3, "cg_iterations": 7, "cg_tolerance": 0.4},
+            lambda built: built.step.solver,
+            FisherSolver(damping=0.6, iterations=7, tolerance=0.4),
+        ),
+    ],
+)
+def test_numbers_arrive_where_they_belong(algo, choices, part, expected):
+    assert part(recipes.algorithm(Experiment(algo=algo, **choices), 2)) == expected
+
+
+def test_so_do_those_of_the_critics():
+    found = recipes.critics(
+        Experiment(critic_rate=0.1, critic_decay=0.2, critic_minibatch=3, critic_epochs=4)
+    )
+    assert (found.rate, found.decay, found.minibatch, found.epochs) == (0.1, 0.2, 3, 4)
 
 
 @pytest.mark.parametrize("rule", ["mean", "ensemble", "wcpg"])

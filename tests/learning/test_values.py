@@ -116,6 +116,13 @@ def test_advantages_see_the_pessimistic_values(worse):
     np.testing.assert_allclose(found, of(worst), rtol=1e-4, atol=1e-5)
 
 
+def test_a_variance_that_a_critic_takes_for_negative_is_none():
+    value, variance = [1.0, 2.0, 3.0], np.array([-1.0, 4.0, -1e-3])
+    found = judged(Wcpg(0.3), [value, variance], -1.0).advantage
+    expected = judged(Wcpg(0.3), [value, np.maximum(variance, 0)], -1.0).advantage
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_without_pessimism_the_advantages_are_the_value_s():
     values = [1.0, 2.0, 3.0]
     plain = judged(Mean(), [values], -1.0)

@@ -3,12 +3,18 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import oracle
 import pytest
-from problems import progress
+from jax.flatten_util import ravel_pytree
+from problems import ACT, OBS, data, flat, policy, progress, samples
 
 from shapo.learning.advantages import sides
 from shapo.rules.constrained import Products
-from shapo.rules.doubt import LEAST_KEPT, Evidence, Kept, Known, Margin
+from shapo.rules.doubt import LEAST_KEPT, MEMORY, Evidence, Followed, Kept, Known, Margin, evidence
+from shapo.rules.gradients import Slope
+from shapo.rules.projections import in_kl, in_l2
+from shapo.rules.solving import Guess
+from shapo.rules.steps import FisherSolver
 
 ROWS, TRUTH = 200, np.full(400, 0.02)
 """Gradients are means over rows of truth + noise, of which the noise is the larger part."""
@@ -76,6 +82,57 @@ def test_who_looks_where_the_batch_is_worst_is_believed_no_more_than_is_true(bol
     )
 
 
+def test_nothing_is_believed_to_be_truer_than_it_can_be():
+    """In one batch two halves may agree about more than either says."""
+    one = jnp.float32(1)
+    for sign in (-1, 1):
+        products = Products.believed(one, 0.1 * one, one)
+        found = Evidence(one, 3 * sign * one, one, 2 * one, one, one)
+        counted = Kept.unknown().seen(found).counted(products, found)
+        np.testing.assert_allclose([counted.kept_r, counted.kept_s], [sign, 1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("nearness", [in_kl, in_l2])
+def test_evidence_is_that_of_dense_algebra(nearness):
+    """Of rules whose slopes are others than the plain ones, in either sense of near."""
+    params = policy()
+    rows, theta = samples(params, rows=60), np.asarray(flat(params), float)
+    net, unravel = oracle.Mlp(OBS, 6, ACT), ravel_pytree(params)[1]
+    advantages = rows.reward_advantage, -rows.cost_advantage[:, 0]
+    slope = lambda advantage: net.loss(theta, data(rows, advantage))[1]
+    g, b = map(slope, advantages)
+    g_noise, b_noise = (slope(rows.side * each) for each in advantages)
+    rng = np.random.default_rng(0)
+    g_rule, b_rule = (
+        each + np.linalg.norm(each) * rng.normal(size=each.size) / 20 for each in (g, b)
+    )
+    F = net.fisher(theta, np.asarray(rows.obs, float), 0.1)
+    L = F if nearness is in_kl else np.eye(len(F))
+    solve = np.linalg.solve
+
+    def followed(advantage, rule, M):
+        grads, natural = (unravel(jnp.float32(each)) for each in (rule, solve(M, rule)))
+        return Followed(advantage, Slope(jnp.zeros(()), grads, None, {}), Guess(natural, grads))
+
+    @jax.jit
+    def found(reward, cost):
+        metric = FisherSolver(0.1).metric(rows, params)  # exact for so few rows
+        near = nearness(metric)
+        return evidence(params, rows, reward, cost, metric, None if near is metric else near)
+
+    climb, back = solve(F, g), solve(L, b)
+    expected = Evidence(
+        promised_r=np.sqrt(climb @ L @ climb * (b @ back)),
+        kept_r=b @ climb - b_noise @ solve(F, g_noise),
+        promised_s=b @ back,
+        kept_s=b @ back - b_noise @ solve(L, b_noise),
+        along_r=g @ solve(F, g_rule) / (g @ climb),
+        along_s=b @ solve(L, b_rule) / (b @ back),
+    )
+    ours = found(followed(advantages[0], g_rule, F), followed(advantages[1], b_rule, L))
+    np.testing.assert_allclose(ours, expected, rtol=2e-3)
+
+
 def test_pure_noise_still_has_a_direction():
     one = jnp.float32(1)
     products, found = Products.believed(one, one, one), Evidence(one, one, one, -one, one, one)
@@ -87,6 +144,23 @@ def test_nor_is_a_direction_that_leads_back_counted_as_progress():
     one = jnp.float32(1)
     products, found = Products.believed(one, one, one), Evidence(one, one, one, one, one, -one)
     assert 0 < Kept.unknown().seen(found).counted(products, found).kept_s < 1e-30
+
+
+@pytest.mark.parametrize("limit", [2.0, 10.0])
+def test_a_margin_is_what_its_rule_says(limit):
+    """The spread is the weighted mean of half the squared differences, the newest counting most."""
+    costs = np.random.default_rng(6).normal(10.0, 4.0, 60)
+    margin, seen, share = Margin.unknown(), jax.jit(Margin.seen), 0.0
+    jumps = np.diff(costs, prepend=costs[0])
+    for batch, cost in enumerate(costs):
+        margin = seen(margin, jnp.float32(cost), limit)
+        weights = MEMORY ** np.arange(batch, -1.0, -1)
+        spread = np.sqrt(np.average(jumps[: batch + 1] ** 2 / 2, weights=weights))
+        deviations = (cost - limit) / max(spread, 1e-6)
+        share = np.clip(share + 0.05 * np.clip(deviations, -1, 1), 0, 1)
+        found = margin.share, margin.below(limit)
+        expected = share, max(limit - share * spread, 0.0)
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
 
 
 def hover(limit, spread, climb, retreat, aimed, batches=4000):

@@ -23,3 +23,15 @@ def test_mlp_by_hand():
     np.testing.assert_allclose(
         networks.mlp(layers, x), np.tanh(x @ w1 + b1) @ w2 + b2, rtol=1e-5, atol=1e-6
     )
+
+
+def test_a_new_policy_explores_by_a_standard_deviation_of_1_or_chooses():
+    real, chooser = (
+        networks.init_policy(np.random.default_rng(2), 3, (4,), actions, choices)
+        for actions, choices in ((2, None), (1, 5))
+    )
+    obs = np.ones((7, 3), np.float32)
+    around = networks.act(real, obs)
+    assert around.mean.shape == (7, 2)
+    np.testing.assert_array_equal(np.exp(around.log_std), [1, 1])
+    assert networks.act(chooser, obs).log_probs.shape == (7, 5)

@@ -1,6 +1,7 @@
 import re
 from fractions import Fraction
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -57,6 +58,29 @@ def test_autocorrelation_time_of_an_ar1_process(phi):
         x[t] = phi * x[t - 1] + rng.normal(size=20)
     found = autocorrelation_time(jnp.asarray(x, jnp.float32))
     np.testing.assert_allclose(found, (1 + phi) / (1 - phi), rtol=0.12)
+
+
+def geyer(series):
+    """τ by its definition: every product at every lag, of series that share one mean, and pairs until one fails."""
+    centred, steps = series - series.mean(), len(series)
+    rho = [(centred[: steps - lag] * centred[lag:]).sum() for lag in range(steps)]
+    total, pairs = 0.0, zip(rho[::2], rho[1::2], strict=False)
+    for pair in pairs:
+        if sum(pair) <= 0:
+            break
+        total += sum(pair) / rho[0]
+    return max(1.0, 2 * total - 1)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 9, 40])
+@pytest.mark.parametrize("level", [0.0, 1.0])
+def test_autocorrelation_time_is_that_of_short_series_by_definition(steps, level):
+    """Each with a level of its own, or not: an environment that is better for long is no noise."""
+    rng, found = np.random.default_rng(steps), jax.jit(autocorrelation_time)
+    for _ in range(10):
+        walk = np.cumsum(rng.normal(size=(steps, 3)), axis=0) * 0.3 + rng.normal(size=(steps, 3))
+        series = walk + level * rng.normal(size=3)
+        np.testing.assert_allclose(found(series.astype(np.float32)), geyer(series), rtol=1e-3)
 
 
 def test_autocorrelation_time_of_a_constant_is_finite():
