@@ -206,9 +206,7 @@ def _iterate(
             experience = rollout.finish()
             clock.lap("wait")
             ledger.add(experience.batch, experience.episodes)
-            state, todo, metrics = improve(
-                state, experience.batch, ledger.episode_cost().tolist(), ledger.episode_length()
-            )
+            state, todo, metrics = improve(state, experience.batch, *ledger.told())
             # Where a slope is not finite no step is taken: the policy is as it was, and would stay so for ever.
             _require(
                 iteration, "slope", not_finite({"residual": metrics.get("policy/residual", 0.0)})

@@ -64,6 +64,8 @@ class Progress(NamedTuple):
     """Mean steps of the same episodes; infinite before any has ended."""
     remaining: Number
     """Share of the training still to come, from 1 down to 0."""
+    episode_news: Number = 1.0
+    """Share of the episodes that J_c is the mean of which ended in this batch; the rest was seen before."""
 
     @property
     def cost_is_known(self) -> Any:

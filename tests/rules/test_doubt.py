@@ -163,6 +163,22 @@ def test_a_margin_is_what_its_rule_says(limit):
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize(("window", "per_batch"), [(20, 20), (50, 20), (100, 20), (0, 1 / 3)])
+def test_the_spread_is_that_of_a_batch_s_cost_however_few_of_its_episodes_are_new(
+    window, per_batch
+):
+    """A mean over a window shares episodes with the one before, and is the same where none has ended."""
+    rng, margin, seen = np.random.default_rng(5), Margin.unknown(), jax.jit(Margin.seen)
+    episodes, variances = rng.normal(10, 4, 200), []
+    for batch in range(int(4000 / min(per_batch, 1))):
+        new = int((batch + 1) * per_batch) - int(batch * per_batch)
+        episodes = np.concatenate([episodes, rng.normal(10, 4, new)])[-200:]
+        counted = window or 1
+        margin = seen(margin, episodes[-counted:].mean(), 0.0, min(new / counted, 1.0))
+        variances.append(margin.variance / jnp.maximum(margin.weight, 1e-6))
+    np.testing.assert_allclose(np.mean(variances[500:]), 4**2 / (window or 1), rtol=0.1)
+
+
 def hover(limit, spread, climb, retreat, aimed, batches=4000):
     """The mean cost of whoever climbs if the measured cost is below the aim, and retreats if it is above."""
     rng, margin, seen = np.random.default_rng(4), Margin.unknown(), jax.jit(Margin.seen)

@@ -310,6 +310,15 @@ class TestLedger:
             ledger.add(self.batch(np.zeros((1, 2, 1))), self.episodes(costs, [False, False]))
         assert ledger.episode_cost() == [4.0]
 
+    @pytest.mark.parametrize(("window", "news"), [(0, [1, 1, 0, 1]), (3, [1, 1, 0, 1 / 3])])
+    def test_tells_which_share_of_what_the_constraint_sees_is_new(self, window, news):
+        ledger = Ledger(Experiment(num_envs=2, steps_per_env=1, episode_window=window))
+        assert ledger.told() == ([10.0], float("inf"), 0.0)
+        for ended, share in zip((2, 5, 0, 1), news, strict=True):
+            episodes = self.episodes([[1.0]] * ended, [False] * ended)
+            ledger.add(self.batch(np.zeros((1, 2, 1))), episodes)
+            assert ledger.told() == ([1.0], ledger.episode_length(), share)
+
     def test_numbers_several_costs(self):
         ledger = Ledger(Experiment(num_envs=2, steps_per_env=1, cost_limit=(1.0, 2.0)))
         episodes = self.episodes([[1.0, 5.0], [3.0, 5.0]], [False, False])

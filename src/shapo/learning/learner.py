@@ -127,9 +127,12 @@ class Learner:
         batch: Batch,
         episode_cost: Sequence[float],
         episode_length: float,
+        episode_news: float = 1.0,
     ) -> tuple[TrainState, dict[str, float]]:
         """Everything that follows from one batch and from what its episodes were like on average."""
-        state, todo, improved = self.improve(state, batch, episode_cost, episode_length)
+        state, todo, improved = self.improve(
+            state, batch, episode_cost, episode_length, episode_news
+        )
         state, fitted = self.fit(state, todo)
         return state, improved | fitted
 
@@ -139,6 +142,7 @@ class Learner:
         batch: Batch,
         episode_cost: Sequence[float],
         episode_length: float,
+        episode_news: float = 1.0,
     ) -> tuple[TrainState, Todo, dict[str, float]]:
         """Update the policy and the statistics; what remains to be done is to fit the critics."""
         check(batch)
@@ -155,6 +159,7 @@ class Learner:
             episode_cost=np.asarray(episode_cost, np.float32),
             episode_length=np.float32(episode_length),
             remaining=np.float32(max(0.0, 1 - iteration / self.iterations)),
+            episode_news=np.float32(episode_news),
         )
         key = jax.random.fold_in(state.key, iteration)
         values = tuple(critic.params for critic in state.critics)

@@ -154,7 +154,7 @@ class Margin(NamedTuple):
     variance: Array
     """Running mean of half the squared difference of two batches' costs; what two noisy measurements differ by."""
     weight: Array
-    """Of the variance, up to 1."""
+    """Of the variance, up to 1: two means that share episodes differ by less, by the share that is new."""
     share: Array
 
     @classmethod
@@ -162,12 +162,12 @@ class Margin(NamedTuple):
         """Before the first batch."""
         return cls(*jnp.zeros(4))
 
-    def seen(self, cost: Array, limit: Array | float) -> "Margin":
+    def seen(self, cost: Array, limit: Array | float, news: Array | float = 1.0) -> "Margin":
         """With one batch more."""
         jump = jnp.where(self.weight > 0, cost - self.cost, 0.0)
         variance = MEMORY * self.variance + (1 - MEMORY) * jump**2 / 2
-        weight = MEMORY * self.weight + (1 - MEMORY)
-        spread = jnp.sqrt(variance / weight)
+        weight = MEMORY * self.weight + (1 - MEMORY) * news
+        spread = jnp.sqrt(variance / jnp.maximum(weight, 1e-6))
         moved = GAIN * jnp.clip((cost - limit) / jnp.maximum(spread, 1e-6), -1.0, 1.0)
         return Margin(cost, variance, weight, jnp.clip(self.share + moved, 0.0, 1.0))
 
@@ -191,7 +191,8 @@ class Known(NamedTuple):
     def seen(self, found: Evidence, progress: Progress, limit: float) -> "Known":
         """With one batch more, of one cost."""
         (cost,) = jnp.asarray(progress.episode_cost)
-        margin = where(progress.cost_is_known, self.margin.seen(cost, limit), self.margin)
+        margin = self.margin.seen(cost, limit, progress.episode_news)
+        margin = where(progress.cost_is_known, margin, self.margin)
         return Known(self.kept.seen(found), margin)
 
     def excess(self, progress: Progress, limit: float) -> Array:

@@ -29,6 +29,7 @@ class Ledger:
         self._last_return = np.float64(np.nan)
         self._last_cost = np.full(costs, np.nan)
         self._last_length = np.float64(np.nan)
+        self._new = 0
 
     def add(self, batch: Batch, episodes: Episodes) -> None:
         """Take a batch and the episodes that ended in it into account."""
@@ -36,6 +37,7 @@ class Ledger:
         self._cost = self._cost + batch.cost.sum(axis=(0, 1), dtype=np.float64)
         self._episodes += len(episodes.env)
         self._terminations += episodes.terminated.sum()
+        self._new = len(episodes.env)
         if len(episodes.env):
             self._last_return = episodes.returns.mean()
             self._last_cost = episodes.costs.mean(axis=0)
@@ -60,6 +62,15 @@ class Ledger:
             return float("inf")
         window = self._experiment.episode_window
         return float(self._recent_lengths[-window:].mean() if window else self._last_length)
+
+    def episode_news(self) -> float:
+        """Of these episodes the share that ended in the batch added last."""
+        seen = min(self._experiment.episode_window, len(self._recent_lengths)) or self._new
+        return min(self._new / seen, 1.0) if seen else 0.0
+
+    def told(self) -> tuple[list[float], float, float]:
+        """All that a learner is told of episodes."""
+        return self.episode_cost().tolist(), self.episode_length(), self.episode_news()
 
     def row(self, iteration: int) -> dict[str, float]:
         """The columns of `progress.csv` that the environments decide."""
@@ -105,7 +116,7 @@ class Ledger:
             setattr(self, name, state[name][()])
 
     def _counted(self) -> list[str]:
-        return [name for name in vars(self) if name not in ("_experiment", "_suffixes")]
+        return [name for name in vars(self) if name not in ("_experiment", "_suffixes", "_new")]
 
     def _per_cost(self, name: str, values) -> dict[str, float]:
         return {
