@@ -121,6 +121,16 @@ def test_runs_of_a_folder_and_of_an_archive_make_one_curve(tmp_path, column, win
         np.testing.assert_allclose(found.mean, archived.mean, rtol=near)
 
 
+def test_an_archived_run_has_come_as_far_as_its_like(tmp_path):
+    """Though an archive keeps seven digits, too few for 12,345,674 steps."""
+    odd = SHORT.replace(num_envs=1, steps_per_env=12_345_674, steps=12_345_674)
+    for seed in range(2):
+        write_run(tmp_path / f"s{seed}", odd.replace(seed=seed))
+    write_archive(read_runs(tmp_path / "s0").runs, tmp_path / "one.runs.gz")
+    found = counted(read_runs(tmp_path / "one.runs.gz", tmp_path / "s1").runs)
+    assert len(found.runs) == 2
+
+
 def test_a_curve_begins_where_every_run_has_a_value(tmp_path):
     for seed in range(3):
         folder = write_run(tmp_path / f"s{seed}", SHORT.replace(seed=seed))

@@ -175,4 +175,6 @@ def _unpacked(path: Path, content: dict) -> Run:
     config = config_of(content["config"], path.name)
     if name != Path(name).name or name == "..":
         raise BadInput(f"{name!r} leads out of it")
-    return Run(path / name, *config, moment=history)
+    # Rounded they would tell the run from another that has come as far.
+    steps = (history.values("iteration") + 1) * config.experiment.batch_steps
+    return Run(path / name, *config, moment=History(columns | {"steps": steps}))

@@ -92,8 +92,7 @@ def _line(run: Run) -> Line:
 
 
 def _state(run: Run, steps: float) -> str:
-    archived = run.moment is not None  # which only what is finished is; its steps may be rounded
-    if archived or is_sealed(run.folder) or steps >= run.experiment.steps:
+    if is_sealed(run.folder) or steps >= run.experiment.steps:
         return "finished"
     if run.failure:
         return f"failed: {run.failure}"
