@@ -9,7 +9,7 @@ import pytest
 
 from shapo.experiments.sweep.child import _failure
 from shapo.runs.holding import RunInUse
-from shapo.words import BadInput, counted, number_text, printable, spread, whole_number
+from shapo.words import BadInput, counted, number_text, printable, spread, steps_text, whole_number
 
 SOURCE = Path(__file__).parents[1] / "src" / "shapo"
 LIBRARY = ("types.py", "collector.py")
@@ -86,3 +86,18 @@ def test_a_whole_number_is_the_one_that_was_typed():
 
 def test_one_is_not_many():
     assert [counted(number, "run") for number in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (12_345, "12.3k"),
+        (999_936, "1000k"),
+        (1e6, "1M"),
+        (2.275e9, "2280M"),
+    ],
+)
+def test_steps_are_short_and_never_in_powers_of_ten(steps, said):
+    assert steps_text(steps) == said

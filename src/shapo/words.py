@@ -78,7 +78,7 @@ def steps_text(steps: float) -> str:
     """10000000 as 10M, 200000 as 200k."""
     for unit, size in (("M", 1e6), ("k", 1e3)):
         if steps >= size:
-            return f"{steps / size:.3g}{unit}"
+            return f"{float(f'{steps / size:.3g}'):g}{unit}"  # a thousand of them is no 1e+03
     return f"{steps:.0f}"
 
 

@@ -86,7 +86,7 @@ def _widths(columns: Sequence[Sequence[str]], room: int | None) -> list[int]:
         return widths
     room -= len(GAP) * (len(columns) - 1)
     # A word is torn only if it alone would take most of a line.
-    least = [min(_longest_word(column), room // 2) for column in columns]
+    least = [max(1, min(_longest_word(column), room // 2)) for column in columns]
     while sum(widths) > room:
         wide = [place for place in range(len(widths)) if widths[place] > least[place]]
         if not wide and widths[0] <= NAME:
