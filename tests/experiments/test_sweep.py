@@ -1,5 +1,6 @@
 """Sweeps: what is run, retried, given up and found again; on engines of paper and on real processes."""
 
+import errno
 import io
 import os
 import shutil
@@ -102,6 +103,17 @@ def test_a_failed_run_is_retried_once_and_stops_nobody(tmp_path, capsys):
     assert (tmp_path / "a" / "failure.txt").read_text() == "the floor is gone again\n"
     assert not (tmp_path / "c" / "failure.txt").exists()
     assert "a is tried again: the floor is gone" in capsys.readouterr().out
+
+
+def test_a_folder_in_which_nothing_can_be_written_stops_nobody(tmp_path, monkeypatch):
+    def read_only(path, *_, **__):
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(Path, "unlink", read_only)
+    monkeypatch.setattr("shapo.experiments.sweep.sweep.write_atomically", read_only)
+    outcome, _, _ = on_paper(tmp_path, {"a": [Failure("it is read-only")] * 2, "b": [None]})
+    assert [job.name for job in outcome.finished] == ["b"]
+    assert [(job.name, why.reason) for job, why in outcome.failed] == [("a", "it is read-only")]
 
 
 def test_a_run_that_somebody_else_trains_has_not_failed(tmp_path):
