@@ -175,17 +175,19 @@ def test_the_first_iteration_compiles_and_foretells_nothing(tmp_path):
 
 
 def test_time_left_counts_each_environment_at_its_own_speed(tmp_path):
-    fast, slow, unseen = (
-        Job(TINY.replace(env=env), tmp_path / env, 0) for env in ("fast", "slow", "unseen")
-    )
+    def lacking(env, iterations):
+        steps = 100 * (iterations + 3)
+        return Job(TINY.replace(env=env, steps=steps), tmp_path / env, done=3)
+
+    fast, slow, unseen = lacking("fast", 8), lacking("slow", 4), lacking("unseen", 5)
     pace = Pace()
-    assert pace.seconds_left([(fast, 1)], 1) is None
+    assert pace.seconds_left([fast], 1) is None
     pace.note(fast, row(0, speed=400.0))
     pace.note(slow, row(0, speed=100.0))
     # 100 steps an iteration: 8 of the fast one take 2 s, 4 of the slow one 4 s, 5 of one nobody has seen 2 s at 250.
-    assert pace.seconds_left([(fast, 8), (slow, 4), (unseen, 5)], 1) == pytest.approx(8.0)
-    assert pace.seconds_left([(fast, 8), (slow, 4), (unseen, 5)], 2) == pytest.approx(4.0)
-    assert pace.seconds_left([(fast, 4), (slow, 20)], 2) == pytest.approx(20.0)
+    assert pace.seconds_left([fast, slow, unseen], 1) == pytest.approx(8.0)
+    assert pace.seconds_left([fast, slow, unseen], 2) == pytest.approx(4.0)
+    assert pace.seconds_left([lacking("fast", 4), lacking("slow", 20)], 2) == pytest.approx(20.0)
     assert pace.seconds_left([], 0) == 0
 
 

@@ -171,8 +171,7 @@ def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]"
 
         def seconds_left(row: Mapping[str, float], job=job, later=jobs[number:]) -> float:
             pace.note(job, row)
-            lacking = [(each, each.experiment.iterations - each.done) for each in later]
-            of_later = pace.seconds_left(lacking, at_once=1) or 0.0
+            of_later = pace.seconds_left(later, at_once=1) or 0.0
             return time_left(row, job.experiment.iterations) + of_later
 
         experiment = job.experiment.replace(workers=choice.workers)

@@ -173,8 +173,7 @@ class Sweep:
     def _show(self) -> None:
         names = [*self._started, *(job.name for job in self._waiting)]
         unfinished = [self._jobs[name] for name in names]
-        lacking = [(job, job.experiment.iterations - job.done) for job in unfinished]
-        left = self._pace.seconds_left(lacking, len(self._running))
+        left = self._pace.seconds_left(unfinished, len(self._running))
         counts = {
             "finished": len(self._jobs) - len(unfinished) - len(self._failed),
             "running": len(self._running),
