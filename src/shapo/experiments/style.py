@@ -18,7 +18,7 @@ from shapo.runs.files import write_atomically
 
 # Okabe and Ito's palette (2008).
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#6E6E6E"
 FAINT = "#D9D9D9"
 DARKER = 0.72
