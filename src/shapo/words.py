@@ -30,6 +30,11 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
+def option_of(choice: str) -> str:
+    """A choice as an option of the command line."""
+    return f"--{choice.replace('_', '-')}"
+
+
 def folder_name(text: str) -> str:
     """The text with all that a folder's name should not have replaced."""
     return "".join(c if c.isalnum() or c in "-_.=" else "-" for c in text)

@@ -16,7 +16,7 @@ from shapo.experiment import Experiment
 from shapo.experiment.choices import OWN, Kind, kinds
 from shapo.experiment.experiment import SECTIONS
 from shapo.experiment.idle import idle_among
-from shapo.words import nearest, real_number, whole_number
+from shapo.words import nearest, option_of, real_number, whole_number
 
 
 class Flowing(argparse.HelpFormatter):
@@ -114,7 +114,7 @@ def add_experiment_options(parser: argparse.ArgumentParser, without: Sequence[st
         if name in without:
             continue
         section.add_argument(
-            f"--{name.replace('_', '-')}",
+            option_of(name),
             type=_reader(name, kind),
             **{"nargs": "+", "action": "extend"} if kind.several else {},
             metavar=_placeholder(kind),
@@ -157,8 +157,7 @@ def experiment_choices(options: argparse.Namespace) -> dict[str, Any]:
 def warn_of_idle(choices: Iterable[str], experiments: Sequence[Experiment]) -> None:
     """A line about each choice that was made and does nothing in any of the experiments."""
     for name, needed in idle_among(choices, experiments).items():
-        option = f"--{name.replace('_', '-')}"
-        warnings.warn(f"{option} does nothing here: it needs {needed}", stacklevel=2)
+        warnings.warn(f"{option_of(name)} does nothing here: it needs {needed}", stacklevel=2)
 
 
 def field_docs(cls: type) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
 from shapo.cli.printing import print_prose, print_skipped
-from shapo.words import BadInput, folder_name, printable, whole_number
+from shapo.words import BadInput, folder_name, option_of, printable, whole_number
 
 if TYPE_CHECKING:
     from shapo.experiment import Experiment
@@ -107,8 +107,9 @@ def _found(options: argparse.Namespace) -> "tuple[list[Group], Path]":
 
     idle = [*(["arm"] if options.arm else []), *(["seeds"] if "seeds" in options else [])]
     if idle := [*idle, *experiment_choices(options)]:
-        option = f"--{idle[0].replace('_', '-')}"
-        raise BadInput(f"{option} is for training; leave it away, or leave {options.runs[0]} away")
+        raise BadInput(
+            f"{option_of(idle[0])} is for training; leave it away, or leave {options.runs[0]} away"
+        )
     found = read_runs(*options.runs)
     print_skipped(found.skipped)
     if not found.runs:
