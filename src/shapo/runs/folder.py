@@ -13,7 +13,6 @@ aside/                what was there before it was begun anew
 
 import contextlib
 import dataclasses
-import json
 import os
 import secrets
 import shutil
@@ -25,7 +24,7 @@ from shapo.experiment import Experiment
 from shapo.runs import policies
 from shapo.runs.absent import CONFIG, no_run
 from shapo.runs.config import BadConfig, read_config
-from shapo.runs.files import read_json, temporary_name, write_atomically
+from shapo.runs.files import read_json, temporary_name, write_json
 from shapo.runs.history import History, read_history
 from shapo.runs.holding import held
 from shapo.runs.integrity import MANIFEST, TABLES, broken_seals, check_inside, is_sealed
@@ -227,7 +226,7 @@ def _write_config(folder: Path, experiment: Experiment) -> None:
         "processor": made.processor,
         "arithmetic": made.arithmetic,
     }
-    write_atomically(folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
+    write_json(folder / CONFIG, config)
 
 
 def _remove(path: Path) -> None:

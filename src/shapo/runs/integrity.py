@@ -5,7 +5,6 @@ checkpoint knows how the rows began.
 """
 
 import hashlib
-import json
 import os
 import stat
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from shapo.runs import policies
 from shapo.runs.absent import CONFIG
 from shapo.runs.checkpoints import Checkpoint, newest_first
-from shapo.runs.files import Damaged, read_json, write_atomically
+from shapo.runs.files import Damaged, read_json, write_json
 from shapo.runs.origin import FREE, differences
 from shapo.runs.tables import Extent, check_extent
 from shapo.words import BadInput, printable
@@ -48,7 +47,7 @@ def check_inside(folder: Path) -> None:
 def seal(folder: Path) -> None:
     """Say that the run is finished, and what its files are."""
     digests = {name: _digest(folder / name) for name in SEALED}
-    write_atomically(folder / MANIFEST, (json.dumps(digests, indent=2) + "\n").encode())
+    write_json(folder / MANIFEST, digests)
 
 
 def is_sealed(folder: Path) -> bool:

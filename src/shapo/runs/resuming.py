@@ -1,7 +1,6 @@
 """Where a run goes on: after its newest checkpoint that can be believed, or nowhere if that would destroy something."""
 
 import contextlib
-import json
 import shlex
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +10,7 @@ from shapo.experiment.algos import EPOCHS
 from shapo.experiment.extensions import CUSTOM, IN_ALGO, as_options
 from shapo.runs.absent import CONFIG
 from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
-from shapo.runs.files import Damaged, read_json, write_atomically
+from shapo.runs.files import Damaged, read_json, write_json
 from shapo.runs.folder import Run
 from shapo.runs.integrity import MANIFEST, altered, altered_rows, is_sealed
 from shapo.runs.origin import FREE, differences
@@ -72,7 +71,7 @@ def extend(run: Run, steps: int) -> None:
     config = read_json(run.folder / CONFIG)
     config["experiment"]["steps"] = steps
     config["extended_from"] = [*config.get("extended_from", []), run.experiment.steps]
-    write_atomically(run.folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
+    write_json(run.folder / CONFIG, config)
 
 
 def depends_on_length(experiment: Experiment) -> str:
