@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shapo.runs import policies
 from shapo.runs.absent import CONFIG
-from shapo.runs.checkpoints import Checkpoint, newest_first
+from shapo.runs.checkpoints import Checkpoint, damaged, newest_first
 from shapo.runs.files import Damaged, read_json, write_json
 from shapo.runs.origin import FREE, differences
 from shapo.runs.tables import Extent, check_extent
@@ -68,8 +68,7 @@ def altered(folder: Path) -> list[str]:
 
 def check(folder: Path) -> list[str]:
     """A line about everything in a run's folder that is damaged: as `altered`, and every checkpoint and policy."""
-    problems = altered(folder)
-    problems += [str(found) for found in newest_first(folder / "checkpoints") if _is_bad(found)]
+    problems = altered(folder) + damaged(folder / "checkpoints")
     if (folder / policies.FILE).exists():
         try:
             policies.load(folder / policies.FILE)
@@ -123,7 +122,3 @@ def _digest(path: Path) -> str:
 
 def _is_inside(path: str, root: str) -> bool:
     return path == root or path.startswith(root + os.sep)
-
-
-def _is_bad(found: Checkpoint | Damaged) -> bool:
-    return isinstance(found, Damaged)

@@ -9,7 +9,7 @@ from shapo.experiment import Experiment
 from shapo.experiment.algos import EPOCHS
 from shapo.experiment.extensions import CUSTOM, IN_ALGO, as_options
 from shapo.runs.absent import CONFIG
-from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
+from shapo.runs.checkpoints import Checkpoint, damaged, iterations, newest_first
 from shapo.runs.files import Damaged, read_json, write_json
 from shapo.runs.folder import Run
 from shapo.runs.integrity import MANIFEST, altered, altered_rows, is_sealed
@@ -113,10 +113,9 @@ def _begun_elsewhere(run: Run) -> list[str]:
 def _finished(run: Run) -> Start:
     if problems := altered(run.folder):
         raise CannotResume(f"{run.folder} is damaged: {'; '.join(problems)}; {_way_out(run)}")
-    checkpoints = newest_first(run.folder / "checkpoints")
-    damaged = [str(found) for found in checkpoints if isinstance(found, Damaged)]
+    lines = damaged(run.folder / "checkpoints")
     return Start(
-        None, True, [f"{each}; the run is finished and needs it no more" for each in damaged]
+        None, True, [f"{each}; the run is finished and needs it no more" for each in lines]
     )
 
 
