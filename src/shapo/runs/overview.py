@@ -3,18 +3,19 @@
 A place is the folder of a run, or an archive of many.
 """
 
-import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from shapo.runs import policies
-from shapo.runs.absent import no_folder
-from shapo.runs.archives import is_archive, read_archive
+from shapo.runs.archives import read_archive
 from shapo.runs.folder import Run
 from shapo.runs.integrity import MANIFEST, SEALED, check, is_sealed
-from shapo.words import BadInput
+from shapo.runs.reading import places
+
+MARKS = (*SEALED, MANIFEST)
+"""What is taken for a run: even its config may be what is lost."""
 
 
 class Line(NamedTuple):
@@ -33,34 +34,19 @@ class Line(NamedTuple):
 
 def overview(roots: Sequence[Path]) -> list[Line]:
     """A line for each run in or below these folders, in the order of their names, archives included (or given)."""
-    return [line for root in roots for place in found(root) for line in _lines(place)]
-
-
-def found(root: Path) -> Iterator[Path]:
-    """Every place in or below `root`, readable or not."""
-    if is_archive(root):
-        yield root
-    elif not root.is_dir():
-        raise BadInput(no_folder(root))
-    for place, below, files in os.walk(root):
-        below.sort()
-        if any(name in files for name in (*SEALED, MANIFEST)):  # its config may be what is lost
-            below.clear()
-            yield Path(place)
-        else:
-            paths = [Path(place) / name for name in sorted(files)]
-            yield from (path for path in paths if is_archive(path) and not path.is_symlink())
+    return [line for place in places(roots, MARKS) for line in _lines(place)]
 
 
 def damage(roots: Sequence[Path]) -> dict[Path, list[str]]:
     """What is wrong with each place in or below these folders; nothing about those that are sound."""
-    checked = {place: _problems(place) for root in roots for place in found(root)}
+    checked = {place: _problems(place) for place in places(roots, MARKS)}
     return {place: problems for place, problems in checked.items() if problems}
 
 
 def _problems(place: Path) -> list[str]:
-    problems = check(place) if place.is_dir() else []
+    problems = []
     try:
+        problems += check(place) if place.is_dir() else []
         for run in _runs(place):
             _ = run.history.steps
             if (run.folder / policies.FILE).exists():
