@@ -87,6 +87,14 @@ def steps_text(steps: float) -> str:
     return f"{steps:.0f}"
 
 
+def duration_text(seconds: float, form: str = ".0f") -> str:
+    """Seconds in the largest unit of which there are two."""
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:{form}} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
 def radius_text(radius: float) -> str:
     """0.001 as 1e-3: radii are told by their powers of ten."""
     return f"{radius:.0e}".replace("e-0", "e-")

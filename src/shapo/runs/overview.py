@@ -13,6 +13,7 @@ from shapo.runs.archives import read_archive
 from shapo.runs.folder import Run
 from shapo.runs.integrity import MANIFEST, SEALED, check, is_sealed
 from shapo.runs.reading import places
+from shapo.words import duration_text
 
 MARKS = (*SEALED, MANIFEST)
 """What is taken for a run: even its config may be what is lost."""
@@ -77,19 +78,12 @@ def _line(run: Run) -> Line:
     return Line(run.folder, _state(run, steps), steps, reward, costs, limits)
 
 
-def _state(run: Run, steps: float) -> str:
+def _state(run: Run, steps: int) -> str:
     if is_sealed(run.folder) or steps >= run.experiment.steps:
         return "finished"
     if run.failure:
         return f"failed: {run.failure}"
     if not steps:
         return "not begun"
-    return f"{steps / run.experiment.steps:.0%}, {_age((run.folder / 'progress.csv').stat().st_mtime)} ago"
-
-
-def _age(moment: float) -> str:
-    seconds = max(0.0, time.time() - moment)
-    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} seconds"
+    age = max(0.0, time.time() - (run.folder / "progress.csv").stat().st_mtime)
+    return f"{steps / run.experiment.steps:.0%}, {duration_text(age)} ago"

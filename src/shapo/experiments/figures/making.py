@@ -23,7 +23,7 @@ from shapo.experiments.figures.figure import (
 from shapo.experiments.figures.registry import FIGURES
 from shapo.runs.absent import no_folder
 from shapo.runs.reading import Runs, read_runs
-from shapo.words import BadInput, counted, nearest, printable
+from shapo.words import BadInput, counted, duration_text, nearest, printable
 
 if TYPE_CHECKING:
     from shapo.experiments.sweep import Outcome
@@ -167,16 +167,8 @@ def _explain(lack: Need) -> None:
     print(f"  needs {counted(total, 'run')}: {lack.complete} complete, {len(lack.missing)} missing")
     if lack.missing:
         basis = "as measured" if lack.measured else f"assuming {ASSUMED_SPEED:,.0f} steps/s"
-        print(
-            f"  the missing ones would take {_duration(lack.seconds)} one after another ({basis})"
-        )
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} seconds"
+        long = duration_text(lack.seconds, ".1f")
+        print(f"  the missing ones would take {long} one after another ({basis})")
 
 
 def _line(figure: Figure) -> str:
