@@ -6,7 +6,7 @@ from pathlib import Path
 CONFIG = "config.json"
 """What every run's folder has."""
 ARCHIVE = ".runs.gz"
-"""How an archive's name ends; what reads one is built on this file."""
+"""How an archive's name ends."""
 
 
 def no_run(folder: Path) -> str:
@@ -30,9 +30,14 @@ def no_run(folder: Path) -> str:
     return f"{folder} is a folder of runs; name one of them: {folder / below[0]}{others}"
 
 
+def is_archive(path: Path) -> bool:
+    """Whether it is a file that calls itself an archive."""
+    return path.name.endswith(ARCHIVE) and path.is_file()
+
+
 def in_archive(place: Path) -> bool:
     """Whether it is an archive, or would be in one."""
-    return any(each.name.endswith(ARCHIVE) and each.is_file() for each in (place, place.parent))
+    return is_archive(place) or is_archive(place.parent)
 
 
 def no_policy(folder: Path) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from shapo.runs.absent import no_folder
-from shapo.runs.archives import is_archive, read_archive
+from shapo.runs.absent import is_archive, no_folder
+from shapo.runs.archives import read_archive
 from shapo.runs.config import read_config
 from shapo.runs.folder import Run
 from shapo.runs.history import History, flaw, read_history
