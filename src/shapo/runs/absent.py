@@ -1,4 +1,4 @@
-"""What to say where a run was looked for and there is none: the culprit, and what was probably meant."""
+"""Whether a run is there, and what to say where there is none: the culprit, and what was probably meant."""
 
 import difflib
 from pathlib import Path
@@ -9,25 +9,9 @@ ARCHIVE = ".runs.gz"
 """How an archive's name ends."""
 
 
-def no_run(folder: Path) -> str:
-    """A folder, or what should have been one, is no run's."""
-    if in_archive(folder):
-        return (
-            f"{folder} is in an archive, which keeps the rows of runs, not policies or checkpoints; "
-            "name the folder that the run was trained in"
-        )
-    if not folder.exists():
-        return f"{folder} holds no run: there is no such folder{_near(folder, _runs_in(folder.parent))}"
-    if not folder.is_dir():
-        of_a_run = (
-            f"; name its folder, {folder.parent}" if (folder.parent / CONFIG).exists() else ""
-        )
-        return f"{folder} holds no run: it is a file{of_a_run}"
-    below = _runs_in(folder)
-    if not below:
-        return f"{folder} holds no run (no {CONFIG}){_near(folder, _runs_in(folder.parent))}"
-    others = f"; `shapo runs {folder}` lists them all" if len(below) > 1 else ""
-    return f"{folder} is a folder of runs; name one of them: {folder / below[0]}{others}"
+def is_run(folder: Path) -> bool:
+    """Whether a run has begun in this folder."""
+    return (folder / CONFIG).exists()
 
 
 def is_archive(path: Path) -> bool:
@@ -40,9 +24,28 @@ def in_archive(place: Path) -> bool:
     return is_archive(place) or is_archive(place.parent)
 
 
+def no_run(folder: Path) -> str:
+    """A folder, or what should have been one, is no run's."""
+    if in_archive(folder):
+        return (
+            f"{folder} is in an archive, which keeps the rows of runs, not policies or checkpoints; "
+            "name the folder that the run was trained in"
+        )
+    if not folder.exists():
+        return f"{folder} holds no run: there is no such folder{_near(folder, _runs_in(folder.parent))}"
+    if not folder.is_dir():
+        of_a_run = f"; name its folder, {folder.parent}" if is_run(folder.parent) else ""
+        return f"{folder} holds no run: it is a file{of_a_run}"
+    below = _runs_in(folder)
+    if not below:
+        return f"{folder} holds no run (no {CONFIG}){_near(folder, _runs_in(folder.parent))}"
+    others = f"; `shapo runs {folder}` lists them all" if len(below) > 1 else ""
+    return f"{folder} is a folder of runs; name one of them: {folder / below[0]}{others}"
+
+
 def no_policy(folder: Path) -> str:
     """A run, or what should have been one, has no policy."""
-    if (folder / CONFIG).exists():
+    if is_run(folder):
         return f"{folder} holds no policy yet; a run writes it after its first iteration"
     return no_run(folder)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.runs.absent import ARCHIVE, is_archive
+from shapo.runs.absent import ARCHIVE, CONFIG, is_archive
 from shapo.runs.config import BadConfig, config_of
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
@@ -125,7 +125,7 @@ def _packed(run: Run) -> dict:
     begins = _begins(len(history.values("steps")), int(history.late.sum()))
     return {
         "name": run.folder.name,
-        "config": json.loads((run.folder / "config.json").read_text("utf-8")),
+        "config": json.loads((run.folder / CONFIG).read_text("utf-8")),
         "rows": {name: _rows(name, values, begins) for name, values in columns.items()},
     }
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from shapo.experiment import Experiment
 from shapo.runs import policies
-from shapo.runs.absent import CONFIG, no_run
+from shapo.runs.absent import CONFIG, is_run, no_run
 from shapo.runs.config import BadConfig, read_config
 from shapo.runs.files import read_json, temporary_name, write_json
 from shapo.runs.history import History, read_history
@@ -70,7 +70,7 @@ class Run:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(parents=True)
         with held(folder):
-            if (folder / CONFIG).exists():
+            if is_run(folder):
                 raise BadInput(
                     f"{folder} already holds a run; continue it (resume=True, or shapo train --resume {folder}) "
                     "or choose another folder"
@@ -86,7 +86,7 @@ class Run:
     def open(cls, folder: str | os.PathLike) -> "Run":
         """A run that exists."""
         folder = Path(folder)
-        if not (folder / CONFIG).exists():
+        if not is_run(folder):
             raise BadInput(no_run(folder))
         check_inside(folder)
         try:

@@ -9,15 +9,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from shapo.runs.absent import is_archive, no_folder
+from shapo.runs.absent import CONFIG, is_archive, no_folder
 from shapo.runs.archives import read_archive
 from shapo.runs.config import read_config
 from shapo.runs.folder import Run
 from shapo.runs.history import History, flaw, read_history
-from shapo.runs.integrity import altered, check_inside
+from shapo.runs.integrity import TABLES, altered, check_inside
 from shapo.words import BadInput, counted, nearest
 
-FILES = ("config.json", "progress.csv", "episodes.csv")
+FILES = (CONFIG, *TABLES)
 
 
 class Skipped(NamedTuple):
@@ -107,7 +107,7 @@ def _in_or_below(root: Path, marks: Collection[str]) -> Iterator[Path]:
 
 def _read_run(folder: Path) -> Run:
     check_inside(folder)
-    run = Run(folder, *read_config(folder / "config.json"))
+    run = Run(folder, *read_config(folder / CONFIG))
     try:
         run = run.now()
         if problem := flaw(run.history):

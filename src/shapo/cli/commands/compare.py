@@ -162,6 +162,7 @@ def _warn(
 def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]":
     """The finished runs; one after the other, each with all cores."""
     from shapo.experiments.sweep.pace import Pace
+    from shapo.runs.absent import is_run
     from shapo.runs.lines import Among, time_left
     from shapo.runs.screen import screen
     from shapo.runs.stopping import goes_on_when_repeated
@@ -176,7 +177,7 @@ def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]"
             return time_left(row, job.experiment.iterations) + of_later
 
         experiment = job.experiment.replace(workers=choice.workers)
-        begun = (job.folder / "config.json").exists()
+        begun = is_run(job.folder)
         among = Among(number, len(jobs), job.name, seconds_left)
         with goes_on_when_repeated(), screen(experiment, among) as watch:
             done.append(train(experiment, job.folder, resume=begun, watch=watch, quiet=True).now())
