@@ -12,6 +12,7 @@ from shapo.runs import policies
 from shapo.runs.archives import read_archive
 from shapo.runs.folder import Run
 from shapo.runs.integrity import MANIFEST, SEALED, check, is_sealed
+from shapo.runs.ledger import suffixes
 from shapo.runs.reading import places
 from shapo.words import duration_text
 
@@ -71,9 +72,7 @@ def _runs(place: Path) -> list[Run]:
 def _line(run: Run) -> Line:
     history = run.history
     steps, limits = history.steps, run.experiment.cost_limit
-    several = len(limits) > 1
-    numbers = [f"_{number}" for number in range(1, len(limits) + 1)] if several else [""]
-    costs = tuple(history.last(f"cost/episode{number}") for number in numbers)
+    costs = tuple(history.last(f"cost/episode{each}") for each in suffixes(len(limits)))
     reward = history.last("reward/episode")
     return Line(run.folder, _state(run, steps), steps, reward, costs, limits)
 
