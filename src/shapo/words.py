@@ -74,6 +74,11 @@ def spread(error: float, form: str = ".2g") -> str:
     return f" ± {error:{form}}" if math.isfinite(error) else ""
 
 
+def or_dash(number: float, form: str = ".2f") -> str:
+    """A number, or a dash for what is not known."""
+    return "–" if math.isnan(number) else f"{number:{form}}"
+
+
 def number_text(number: float) -> str:
     """A measurement to read: three digits, or all before the point, in groups of three."""
     return f"{number:,.0f}" if abs(number) >= 100 or number == int(number) else f"{number:.3g}"

@@ -50,9 +50,8 @@ def _natural(grid: Grid) -> list[int]:
 def _widths(grid: Grid, width: int) -> list[int] | None:
     """Of the columns, in so many letters; None if a cell would have to be broken. Names and headings may be."""
     count = len(grid.headings)
-    room = width - (
-        3 * count + 1
-    )  # a margin at each side of a column, a gap between them, and the edges
+    # A margin at each side of a column, a gap between them, and the edges.
+    room = width - (3 * count + 1)
     natural = _natural(grid)
     if sum(natural) <= room:
         return natural
