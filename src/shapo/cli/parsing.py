@@ -20,7 +20,7 @@ from shapo.words import nearest, option_of, real_number, whole_number
 
 
 class Flowing(argparse.HelpFormatter):
-    """Prose as wide as the terminal: at the margin, or six deep under a command. The rest is to be typed."""
+    """Wraps prose to the terminal: lines at the margin, or six blanks deep under a command. Others are to be typed."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines: list[str] = []

@@ -34,7 +34,7 @@ def print_prose(text: str) -> None:
 def print_columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
     """A line per row, the columns numbered in `right` aligned there.
 
-    What is too wide goes on below, in its column; a name that is, at the head of a row, has a line of its own.
+    A cell that is too wide goes on below, in its column; at the head of a row, a single word gets a line of its own.
     """
     _print(rows, _widths(list(zip(*rows, strict=True)), _room()), right)
 

@@ -22,7 +22,7 @@ examples:
 """
 
 OF_AN_ENVIRONMENT = {"env", "num_envs", "seed"}
-"""Choices that are felt where nothing is learned."""
+"""Choices that matter where nothing is learned."""
 
 
 def describe(parser: Parser) -> None:

@@ -52,8 +52,10 @@ def at_radius(arms: Sequence[Arm], radius: float) -> list[Arm]:
 
 
 class Result(NamedTuple):
-    """The runs of an arm, one per seed, all of the arm's length: longer ones as they stood then, where they would have
-    stood there anyway."""
+    """The runs of an arm, one per seed, all of the arm's length.
+
+    A longer run counts as it stood at that length, unless a training of that length would have come out differently.
+    """
 
     arm: Arm
     runs: list[Run]
@@ -73,7 +75,7 @@ class Figure:
     """The runs it needs; none for what follows from formulas alone."""
     seeds: int = 5
     errors: str = "shaded: ± 1 standard error"
-    """What of the picture says how sure the rest is; empty for what says nothing of it."""
+    """How the picture shows how sure its numbers are, in words for its margin; empty if it does not."""
 
 
 class Need(NamedTuple):
