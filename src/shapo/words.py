@@ -40,6 +40,11 @@ def folder_name(text: str) -> str:
     return "".join(c if c.isalnum() or c in "-_.=" else "-" for c in text)
 
 
+def cut(name: str, longest: int) -> str:
+    """As much of a file's name as fits into so many bytes, of which file systems allow 255."""
+    return name.encode()[:longest].decode(errors="ignore")
+
+
 def whole_number(word: str) -> int:
     """An option's type: an integer, which may be written 1e6 or 1_000_000."""
     with contextlib.suppress(ValueError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
 from shapo.cli.printing import print_prose, print_skipped
-from shapo.words import BadInput, folder_name, option_of, printable, whole_number
+from shapo.words import BadInput, cut, folder_name, option_of, printable, whole_number
 
 if TYPE_CHECKING:
     from shapo.experiment import Experiment
@@ -36,7 +36,7 @@ under their names: comparison-runs-ours-….png.
 """
 
 LONGEST = 120
-"""Letters of a picture's name."""
+"""Bytes of a picture's name."""
 
 
 def describe(parser: Parser) -> None:
@@ -95,9 +95,10 @@ def _called(given: Sequence[Path]) -> str:
     """The name of a picture that is to lie beside those of other comparisons."""
     parts = [part for path in given for part in path.resolve().parts[-2:]]
     whole = folder_name("-".join(["comparison", *parts]))
-    if len(whole) <= LONGEST:
+    short = cut(whole, LONGEST)
+    if short == whole:
         return whole
-    return f"{whole[:LONGEST]}-{hashlib.blake2b(whole.encode(), digest_size=4).hexdigest()}"
+    return f"{short}-{hashlib.blake2b(whole.encode(), digest_size=4).hexdigest()}"
 
 
 def _found(options: argparse.Namespace) -> "tuple[list[Group], Path]":
