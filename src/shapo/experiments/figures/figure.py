@@ -16,6 +16,8 @@ from shapo.runs.folder import Run
 from shapo.runs.resuming import depends_on_length
 from shapo.words import steps_text
 
+SEEDS = 5
+"""Of each configuration, in the paper."""
 ASSUMED_SPEED = 10_000.0
 """Steps per second, until a run on the same task has been measured."""
 
@@ -73,7 +75,6 @@ class Figure:
     draw: Callable[[Sequence[Result]], Picture]
     arms: Callable[[], list[Arm]] = list
     """The runs it needs; none for what follows from formulas alone."""
-    seeds: int = 5
     errors: str = "shaded: ± 1 standard error"
     """How the picture shows how sure its numbers are, in words for its margin; empty if it does not."""
 
@@ -155,7 +156,7 @@ def provenance(figure: Figure, results: Sequence[Result]) -> str:
     absent = len(results) - len(with_runs)
     longer = [run for arm, own, _ in results for run in own if run.experiment.steps > arm.experiment.steps]  # fmt: skip
     kinds = Counter(out.kind for result in results for out in result.left_out)
-    parts = [_seeds(counts, figure.seeds), f"{_of(steps, published)} steps"]
+    parts = [_seeds(counts), f"{_of(steps, published)} steps"]
     parts += [f"SHAPO's δ {_span(sorted(other), '{:g}'.format)}"] if other else []
     parts += [f"{absent} of {len(results)} configurations not run"] if absent else []
     parts += [_as_they_stood(len(longer))] if longer else []
@@ -164,11 +165,11 @@ def provenance(figure: Figure, results: Sequence[Result]) -> str:
     return " · ".join(parts)
 
 
-def _seeds(counts: Sequence[int], published: int) -> str:
+def _seeds(counts: Sequence[int]) -> str:
     there = _span(counts, str)
-    if max(counts) > published:
-        return f"{there} seeds, the paper has {published}"
-    return f"{_of(there, str(published))} seeds"
+    if max(counts) > SEEDS:
+        return f"{there} seeds, the paper has {SEEDS}"
+    return f"{_of(there, str(SEEDS))} seeds"
 
 
 def _as_they_stood(count: int) -> str:

@@ -135,7 +135,7 @@ def holm(p: Sequence[float]) -> list[float]:
     order = np.argsort(p)
     scaled = np.array(p)[order] * np.arange(len(p), 0, -1)
     corrected = np.empty(len(p))
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(scaled)) if len(p) else []
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(scaled))
     return corrected.tolist()
 
 
