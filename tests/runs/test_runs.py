@@ -146,7 +146,7 @@ class TestTable:
     def test_refuses_other_columns(self, tmp_path):
         table = Table(tmp_path / "t.csv")
         table.append([{"a": 1}])
-        with pytest.raises(ValueError, match=r"columns changed \(b\)"):
+        with pytest.raises(ValueError, match=r"columns changed \(b\); each row must"):
             table.append([{"a": 1, "b": 2}])
 
     @pytest.mark.parametrize("name", ["a, b", 'a "b"', "a\nb", "a\u2028b", "a\fb", "b "])

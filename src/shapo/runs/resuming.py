@@ -66,7 +66,10 @@ def extend(run: Run, steps: int) -> None:
     """
     finished = where_to_go_on(run).finished
     if finished and newest_usable(run)[0] is None:
-        raise CannotResume(f"{run.folder} cannot be extended: its checkpoints are gone")
+        raise CannotResume(
+            f"{run.folder} cannot be extended: its checkpoints are gone; restore them, or train another run of "
+            f"{steps:,} steps"
+        )
     (run.folder / MANIFEST).unlink(missing_ok=True)
     config = read_json(run.folder / CONFIG)
     config["experiment"]["steps"] = steps
