@@ -47,7 +47,7 @@ def describe(parser: Parser) -> None:
         help="folders or archives of runs that are there, instead of training",
     )  # fmt: skip
     add(
-        "--arm", action="append", default=[], metavar='"KEY=VALUE …"',
+        "--arm", action="append", metavar='"KEY=VALUE …"',
         help="one way of training, by what is its own; give one for each [gradient=plain and gradient=shapo]",
     )  # fmt: skip
     add("--seeds", type=whole_number, metavar="INT", help="runs of each arm [3]")
@@ -106,8 +106,8 @@ def _found(options: argparse.Namespace) -> "tuple[list[Group], Path]":
     from shapo.experiments.comparison.arms import arms_of
     from shapo.runs.reading import read_runs
 
-    idle = [*(["arm"] if options.arm else []), *(["seeds"] if "seeds" in options else [])]
-    if idle := [*idle, *experiment_choices(options)]:
+    of_training = [name for name in ("arm", "seeds") if name in options]
+    if idle := [*of_training, *experiment_choices(options)]:
         raise BadInput(
             f"{option_of(idle[0])} is for training; leave it away, or leave {options.runs[0]} away"
         )
@@ -130,7 +130,7 @@ def _trained(options: argparse.Namespace) -> "tuple[list[Group], Path]":
     if seeds < 1:
         raise BadInput(f"--seeds is {seeds}; at least one is needed")
     choices = experiment_choices(options)
-    own = [read_arm(text) for text in options.arm] or _without_and_with(choices)
+    own = [read_arm(text) for text in getattr(options, "arm", [])] or _without_and_with(choices)
     kinds = [Experiment(**choices | each) for each in own]
     _warn(choices, own, kinds)
     distinct(kinds)
