@@ -8,6 +8,7 @@ policy.safetensors    the policy after the last iteration, for `shapo.load`
 manifest.json         once it is finished: a checksum of each file above but the checkpoints
 tensorboard/          the same numbers as progress.csv
 workers.log           what the environments printed
+failure.txt           why it stopped, where a sweep has given it up
 aside/                what was there before it was begun anew
 """
 
