@@ -172,26 +172,16 @@ def _seeds(stated: Any) -> list[int]:
 
 def _axis(name: str, stated: Any) -> list[Any]:
     """The values that a field takes in turn."""
-    kind = KINDS[name]
-    if kind.several:
-        # [64, 64] is one network; of limits on one cost, [10, 25] are two to be tried.
-        flat = isinstance(stated, list) and not any(isinstance(each, list) for each in stated)
-        several = isinstance(stated, list) and not (flat and name == "hidden")
-        values = [
-            tuple(
-                _value(name, kind.item, part)
-                for part in (each if isinstance(each, list) else [each])
-            )
-            for each in (stated if several else [stated])
-        ]
-    else:
-        values = [
-            _value(name, kind.item, each)
-            for each in (stated if isinstance(stated, list) else [stated])
-        ]
+    values, kind = stated if isinstance(stated, list) else [stated], KINDS[name]
+    # [64, 64] is one network; of limits on one cost, [10, 25] are two to be tried.
+    if name == "hidden" and not any(isinstance(each, list) for each in values):
+        values = [values]
     if not values:
         raise BadGrid(f"{name} is an empty list; give it a value or leave it out")
-    return values
+    if not kind.several:
+        return [_value(name, kind.item, each) for each in values]
+    parts = [each if isinstance(each, list) else [each] for each in values]
+    return [tuple(_value(name, kind.item, part) for part in each) for each in parts]
 
 
 def _value(name: str, kind: type, stated: Any) -> Any:
