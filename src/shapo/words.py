@@ -4,7 +4,8 @@ import argparse
 import contextlib
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 
 class BadInput(ValueError):
@@ -72,6 +73,10 @@ def real_number(word: str) -> float:
         return float(word)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{word!r} is no number") from None
+
+
+READERS: dict[type, Callable[[str], Any]] = {str: str, int: whole_number, float: real_number}
+"""What a word stands for where a text, a whole number or a number is meant."""
 
 
 def spread(error: float, form: str = ".2g") -> str:

@@ -16,7 +16,7 @@ from shapo.experiment import Experiment
 from shapo.experiment.choices import OWN, Kind, kinds
 from shapo.experiment.experiment import SECTIONS
 from shapo.experiment.idle import idle_among
-from shapo.words import nearest, option_of, real_number, whole_number
+from shapo.words import READERS, nearest, option_of
 
 
 class Flowing(argparse.HelpFormatter):
@@ -133,7 +133,7 @@ def _placeholder(kind: Kind) -> str:
 def _reader(name: str, kind: Kind) -> Callable[[str], Any]:
     """An option's type: what a word stands for."""
     if kind.item is not str:
-        return whole_number if kind.item is int else real_number
+        return READERS[kind.item]
 
     def read(word: str) -> str:
         try:

@@ -21,7 +21,7 @@ import yaml
 
 from shapo.experiment import Experiment
 from shapo.experiment.choices import kinds
-from shapo.words import BadInput, nearest, real_number, whole_number
+from shapo.words import READERS, BadInput, nearest
 
 KINDS = kinds(Experiment)
 FIELDS = tuple(KINDS)
@@ -188,9 +188,7 @@ def _value(name: str, kind: type, stated: Any) -> Any:
     """One value of a field. YAML takes 1e6 for a word, so numbers are read from words, too."""
     if isinstance(stated, bool | Mapping | list) or stated is None:
         raise BadGrid(f"{name} cannot be {stated!r}")
-    if kind is str:
-        return str(stated)
     try:
-        return (whole_number if kind is int else real_number)(str(stated))
+        return READERS[kind](str(stated))
     except argparse.ArgumentTypeError as error:
         raise BadGrid(f"{name}: {error}") from None
