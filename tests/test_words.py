@@ -9,7 +9,16 @@ import pytest
 
 from shapo.experiments.sweep.child import _failure
 from shapo.runs.holding import RunInUse
-from shapo.words import BadInput, counted, number_text, printable, spread, whole_number
+from shapo.words import (
+    BadInput,
+    counted,
+    duration_text,
+    number_text,
+    printable,
+    spread,
+    steps_text,
+    whole_number,
+)
 
 SOURCE = Path(__file__).parents[1] / "src" / "shapo"
 LIBRARY = ("types.py", "collector.py")
@@ -86,3 +95,33 @@ def test_a_whole_number_is_the_one_that_was_typed():
 
 def test_one_is_not_many():
     assert [counted(number, "run") for number in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (12_345, "12.3k"),
+        (999_936, "1000k"),
+        (1e6, "1M"),
+        (2.275e9, "2280M"),
+    ],
+)
+def test_steps_are_short_and_never_in_powers_of_ten(steps, said):
+    assert steps_text(steps) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 seconds"),
+        (119, "119 seconds"),
+        (120, "2 minutes"),
+        (9e3, "2 hours"),
+        (9e5, "10 days"),
+    ],
+)
+def test_durations_are_told_in_the_largest_unit_of_which_there_are_two(seconds, said):
+    assert duration_text(seconds) == said
+    assert duration_text(9e3, ".1f") == "2.5 hours"

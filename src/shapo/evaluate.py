@@ -23,6 +23,7 @@ STRIDE = 1000
 LAST_SEED = (2**32 - EVALUATION_SEEDS_FROM) // STRIDE - 1
 """Environments take seeds of 32 bits."""
 SIDE_BY_SIDE = 20
+"""So many environments at most, each of which plays its share of the episodes."""
 WRAPPERS = ("shapo.envs.saute:Budget", "shapo.envs.simmer:SimmeringBudget")
 """What a policy file may name and have called; it may come from anywhere."""
 MAX_STEPS = 10_000

@@ -4,7 +4,8 @@ import argparse
 import contextlib
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 
 class BadInput(ValueError):
@@ -30,9 +31,19 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
+def option_of(choice: str) -> str:
+    """A choice as an option of the command line."""
+    return f"--{choice.replace('_', '-')}"
+
+
 def folder_name(text: str) -> str:
     """The text with all that a folder's name should not have replaced."""
     return "".join(c if c.isalnum() or c in "-_.=" else "-" for c in text)
+
+
+def cut(name: str, longest: int) -> str:
+    """As much of a file's name as fits into so many bytes, of which file systems allow 255."""
+    return name.encode()[:longest].decode(errors="ignore")
 
 
 def whole_number(word: str) -> int:
@@ -64,9 +75,18 @@ def real_number(word: str) -> float:
         raise argparse.ArgumentTypeError(f"{word!r} is no number") from None
 
 
+READERS: dict[type, Callable[[str], Any]] = {str: str, int: whole_number, float: real_number}
+"""What a word stands for where a text, a whole number or a number is meant."""
+
+
 def spread(error: float, form: str = ".2g") -> str:
     """What stands behind a mean to say how sure it is; nothing where there is nothing to be sure of."""
     return f" ± {error:{form}}" if math.isfinite(error) else ""
+
+
+def or_dash(number: float, form: str = ".2f") -> str:
+    """A number, or a dash for what is not known."""
+    return "–" if math.isnan(number) else f"{number:{form}}"
 
 
 def number_text(number: float) -> str:
@@ -78,8 +98,16 @@ def steps_text(steps: float) -> str:
     """10000000 as 10M, 200000 as 200k."""
     for unit, size in (("M", 1e6), ("k", 1e3)):
         if steps >= size:
-            return f"{steps / size:.3g}{unit}"
+            return f"{float(f'{steps / size:.3g}'):g}{unit}"  # a thousand of them is no 1e+03
     return f"{steps:.0f}"
+
+
+def duration_text(seconds: float, form: str = ".0f") -> str:
+    """Seconds in the largest unit of which there are two."""
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:{form}} {unit}"
+    return f"{seconds:.0f} seconds"
 
 
 def radius_text(radius: float) -> str:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -509,3 +510,10 @@ def test_ctrl_c_is_heard_also_where_python_cannot_raise():
     command = [sys.executable, "-c", DEAF]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (130, "shapo: stopped\n")
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_whoever_starts_it_may_have_closed_the_standard_streams(closed):
+    command = f"{shlex.quote(sys.executable)} -m shapo algos {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -113,3 +113,12 @@ def test_names_give_way_where_nothing_else_can(capsys, monkeypatch):
     )
     name, *below = capsys.readouterr().out.splitlines()
     assert name == "SafetyHalfCheetahVelocity-v1" and max(map(len, below)) <= 45
+
+
+def test_no_terminal_is_too_narrow_to_print_anything(capsys, monkeypatch):
+    for columns in range(1, 12):
+        narrow(monkeypatch, columns)
+        print_columns(ROWS, right=(1,))
+        print_table(TABLE, FOUND)
+        print_prose("the end")
+        assert "".join(capsys.readouterr().out.split()).endswith("theend")

@@ -200,6 +200,8 @@ def test_no_comparison_of_runs_replaces_another(tmp_path, monkeypatch):
     names = sorted(path.name for path in Path().iterdir())
     assert names[1:] == ["comparison-a-runs.png", "comparison-b-runs.png"]
     assert names[0].startswith("comparison-a-runs-b-runs-b-runs") and len(names[0]) < 150
+    (tmp_path / "a").rename(tmp_path / ("迷" * 80))
+    cli.main(["compare", f"../{'迷' * 80}/runs"])  # of three bytes each
 
 
 def test_shorter_runs_are_left_out_and_said(tmp_path, capsys, monkeypatch):

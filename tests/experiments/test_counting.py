@@ -100,6 +100,37 @@ def test_an_archive_has_the_curve_of_its_run(tmp_path, iterations):
     np.testing.assert_allclose(archived.mean[-1], packed.history.final("reward/episode"))
 
 
+@pytest.mark.parametrize(
+    ("column", "window", "near"),
+    # A window's edge may lie within a row, whose mean is all that an archive knows of it.
+    [("reward/episode", 1, 1e-6), ("cost/total", 1, 1e-6), ("reward/episode", 25, 0.02)],
+)
+def test_runs_of_a_folder_and_of_an_archive_make_one_curve(tmp_path, column, window, near):
+    """Of as many rows as the archive has, a hundred."""
+    experiment = SHORT.replace(steps=250 * SHORT.batch_steps)
+    for seed in range(2):
+        write_run(tmp_path / f"s{seed}", experiment.replace(seed=seed))
+    runs = read_runs(tmp_path / "s0", tmp_path / "s1").runs
+    write_archive(runs, tmp_path / "all.runs.gz")
+    packed = read_runs(tmp_path / "all.runs.gz").runs
+    archived = mean_curve(packed, column, window)
+    for mixed in ([runs[0], packed[1]], [packed[0], runs[1]]):
+        found = mean_curve(mixed, column, window)
+        assert found.steps.tolist() == archived.steps.tolist()
+        assert len(found.steps) == 100
+        np.testing.assert_allclose(found.mean, archived.mean, rtol=near)
+
+
+def test_an_archived_run_has_come_as_far_as_its_like(tmp_path):
+    """Though an archive keeps seven digits, too few for 12,345,674 steps."""
+    odd = SHORT.replace(num_envs=1, steps_per_env=12_345_674, steps=12_345_674)
+    for seed in range(2):
+        write_run(tmp_path / f"s{seed}", odd.replace(seed=seed))
+    write_archive(read_runs(tmp_path / "s0").runs, tmp_path / "one.runs.gz")
+    found = counted(read_runs(tmp_path / "one.runs.gz", tmp_path / "s1").runs)
+    assert len(found.runs) == 2
+
+
 def test_a_curve_begins_where_every_run_has_a_value(tmp_path):
     for seed in range(3):
         folder = write_run(tmp_path / f"s{seed}", SHORT.replace(seed=seed))

@@ -167,3 +167,5 @@ def test_names_are_folders_and_never_the_same():
     assert not set(names) & set(again) and len(set(again)) == len(hard)
     long = hard[0].replace(env="x" * 300)
     assert len(run_names([long], [], [])[0]) < 200
+    wide = long.replace(env=f"{'迷' * 90}:Maze")
+    assert len(run_names([wide], [], [])[0].encode()) < 200

@@ -1,5 +1,6 @@
 """Sweeps: what is run, retried, given up and found again; on engines of paper and on real processes."""
 
+import errno
 import io
 import os
 import shutil
@@ -104,6 +105,17 @@ def test_a_failed_run_is_retried_once_and_stops_nobody(tmp_path, capsys):
     assert "a is tried again: the floor is gone" in capsys.readouterr().out
 
 
+def test_a_folder_in_which_nothing_can_be_written_stops_nobody(tmp_path, monkeypatch):
+    def read_only(path, *_, **__):
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(Path, "unlink", read_only)
+    monkeypatch.setattr("shapo.experiments.sweep.sweep.write_atomically", read_only)
+    outcome, _, _ = on_paper(tmp_path, {"a": [Failure("it is read-only")] * 2, "b": [None]})
+    assert [job.name for job in outcome.finished] == ["b"]
+    assert [(job.name, why.reason) for job, why in outcome.failed] == [("a", "it is read-only")]
+
+
 def test_a_run_that_somebody_else_trains_has_not_failed(tmp_path):
     in_use = Failure("is being trained by another process", "in use")
     outcome, order, _ = on_paper(tmp_path, {"a": [in_use, in_use], "b": [in_use, None]})
@@ -163,17 +175,19 @@ def test_the_first_iteration_compiles_and_foretells_nothing(tmp_path):
 
 
 def test_time_left_counts_each_environment_at_its_own_speed(tmp_path):
-    fast, slow, unseen = (
-        Job(TINY.replace(env=env), tmp_path / env, 0) for env in ("fast", "slow", "unseen")
-    )
+    def lacking(env, iterations):
+        steps = 100 * (iterations + 3)
+        return Job(TINY.replace(env=env, steps=steps), tmp_path / env, done=3)
+
+    fast, slow, unseen = lacking("fast", 8), lacking("slow", 4), lacking("unseen", 5)
     pace = Pace()
-    assert pace.seconds_left([(fast, 1)], 1) is None
+    assert pace.seconds_left([fast], 1) is None
     pace.note(fast, row(0, speed=400.0))
     pace.note(slow, row(0, speed=100.0))
     # 100 steps an iteration: 8 of the fast one take 2 s, 4 of the slow one 4 s, 5 of one nobody has seen 2 s at 250.
-    assert pace.seconds_left([(fast, 8), (slow, 4), (unseen, 5)], 1) == pytest.approx(8.0)
-    assert pace.seconds_left([(fast, 8), (slow, 4), (unseen, 5)], 2) == pytest.approx(4.0)
-    assert pace.seconds_left([(fast, 4), (slow, 20)], 2) == pytest.approx(20.0)
+    assert pace.seconds_left([fast, slow, unseen], 1) == pytest.approx(8.0)
+    assert pace.seconds_left([fast, slow, unseen], 2) == pytest.approx(4.0)
+    assert pace.seconds_left([lacking("fast", 4), lacking("slow", 20)], 2) == pytest.approx(20.0)
     assert pace.seconds_left([], 0) == 0
 
 

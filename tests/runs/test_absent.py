@@ -3,7 +3,8 @@
 import pytest
 from hostile import write_run
 
-from shapo.runs.archives import SUFFIX, write_archive
+from shapo.runs.absent import ARCHIVE
+from shapo.runs.archives import write_archive
 from shapo.runs.folder import Run
 from shapo.runs.policies import load
 from shapo.runs.reading import read_runs
@@ -46,7 +47,7 @@ def test_a_file_of_a_run_is_not_the_run(runs):
 
 @pytest.mark.parametrize("look", [Run.open, load])
 def test_an_archive_keeps_no_policies(look, tmp_path):
-    archive = tmp_path / f"all{SUFFIX}"
+    archive = tmp_path / f"all{ARCHIVE}"
     write_archive(read_runs(write_run(tmp_path / "first", iterations=4)).runs, archive)
     for place in (archive, archive / "first"):
         assert "is in an archive, which keeps the rows of runs, not policies" in said(look, place)

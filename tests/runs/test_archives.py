@@ -191,12 +191,12 @@ def test_shapo_runs_lists_what_is_in_an_archive(given, runs, tmp_path, capsys):
     assert said == "2 runs sound"
 
 
-def test_steps_that_were_rounded_down_are_no_sign_of_an_unfinished_run(tmp_path, capsys):
+def test_steps_that_seven_digits_cannot_tell_are_known_all_the_same(tmp_path, capsys):
     odd = EXPERIMENT.replace(num_envs=1, steps_per_env=12_345_674, steps=12_345_674)
     write_archive([read_runs(write_run(tmp_path / "odd", odd)).runs[0]], tmp_path / "odd.runs.gz")
     cli.dispatch(["runs", str(tmp_path / "odd.runs.gz")])
     line = capsys.readouterr().out.splitlines()[1].split()
-    assert line[1] == "12,345,670" and line[6:] == ["finished"]
+    assert line[1] == "12,345,674" and line[6:] == ["finished"]
 
 
 @pytest.mark.parametrize("content", [b"no gzip", None])

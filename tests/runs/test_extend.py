@@ -74,7 +74,7 @@ def test_a_killed_extension_goes_on(finished, whole, tmp_path):
 def test_killed_between_the_seal_and_the_config(finished, whole, tmp_path, monkeypatch):
     """It is as it was but for the seal, which the next one who goes on makes up for, whatever is wanted then."""
     with monkeypatch.context() as patch, pytest.raises(Stop):
-        patch.setattr(resuming, "write_atomically", stop)
+        patch.setattr(resuming, "write_json", stop)
         extended(finished, tmp_path / "run")
     assert not integrity.is_sealed(tmp_path / "run")
     train(SHORT, tmp_path / "run", env=Toy, resume=True)

@@ -1,5 +1,6 @@
 """A run's files: whole or not believed, cut back exactly, never overwritten."""
 
+import errno
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import pytest
 
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
+from shapo.runs import integrity
 from shapo.runs.checkpoints import Checkpoint, keep_last, newest_first, save_checkpoint
 from shapo.runs.files import Damaged
 from shapo.runs.folder import Run
@@ -144,7 +146,7 @@ class TestTable:
     def test_refuses_other_columns(self, tmp_path):
         table = Table(tmp_path / "t.csv")
         table.append([{"a": 1}])
-        with pytest.raises(ValueError, match=r"columns changed \(b\)"):
+        with pytest.raises(ValueError, match=r"columns changed \(b\); each row must"):
             table.append([{"a": 1, "b": 2}])
 
     @pytest.mark.parametrize("name", ["a, b", 'a "b"', "a\nb", "a\u2028b", "a\fb", "b "])
@@ -353,6 +355,34 @@ def test_a_run_whose_config_is_lost_is_not_sound(tmp_path, capsys):
     with pytest.raises(Exception, match="1 of 2 runs damaged"):
         cli.dispatch(["runs", str(tmp_path), "--check"])
     assert f"{tmp_path}/b/config.json is missing" in capsys.readouterr().out
+
+
+def test_a_file_that_may_not_be_read_is_named_and_the_others_are_checked(
+    tmp_path, capsys, monkeypatch
+):
+    for name in ("a", "b"):
+        hostile.write_run(tmp_path / name)
+    digest = integrity._digest
+
+    def denied(path):  # as `open` would, if we were not root
+        if path == tmp_path / "a" / "progress.csv":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return digest(path)
+
+    monkeypatch.setattr(integrity, "_digest", denied)
+    (tmp_path / "b" / "progress.csv").write_text("something else")
+    with pytest.raises(Exception, match="2 of 2 runs damaged"):
+        cli.dispatch(["runs", str(tmp_path), "--check"])
+    said = capsys.readouterr().out
+    assert f"Permission denied: '{tmp_path}/a/progress.csv'" in said
+    assert f"{tmp_path}/b/progress.csv is not what was written" in said
+
+
+def test_a_run_is_listed_once_however_often_it_is_named(tmp_path, capsys):
+    hostile.write_run(tmp_path / "a")
+    cli.dispatch(["runs", str(tmp_path), str(tmp_path / "a"), "--check"])
+    _, line, said = capsys.readouterr().out.splitlines()
+    assert line.split()[0] == str(tmp_path / "a") and said == "1 run sound"
 
 
 def test_the_list_shows_each_cost_beside_its_own_limit(tmp_path, capsys):

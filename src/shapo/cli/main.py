@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
     if arguments is None:
+        _open_what_is_closed()
         _keep_to_ourselves()
         signal.signal(signal.SIGINT, _interrupted)
         sys.unraisablehook = _heard_again
@@ -76,6 +77,13 @@ def _no_command(name: str) -> None:
         parser.print_help()
     else:
         parser.error(f"unknown command {name!r}{nearest(name, COMMANDS)}")
+
+
+def _open_what_is_closed() -> None:
+    """Where a daemon has closed a standard stream Python has None, and the next file that is opened takes its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - for as long as we run
 
 
 def _keep_to_ourselves() -> None:

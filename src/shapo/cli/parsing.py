@@ -16,11 +16,11 @@ from shapo.experiment import Experiment
 from shapo.experiment.choices import OWN, Kind, kinds
 from shapo.experiment.experiment import SECTIONS
 from shapo.experiment.idle import idle_among
-from shapo.words import nearest, real_number, whole_number
+from shapo.words import READERS, nearest, option_of
 
 
 class Flowing(argparse.HelpFormatter):
-    """Prose as wide as the terminal: at the margin, or six deep under a command. The rest is to be typed."""
+    """Wraps prose to the terminal: lines at the margin, or six blanks deep under a command. Others are to be typed."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines: list[str] = []
@@ -114,7 +114,7 @@ def add_experiment_options(parser: argparse.ArgumentParser, without: Sequence[st
         if name in without:
             continue
         section.add_argument(
-            f"--{name.replace('_', '-')}",
+            option_of(name),
             type=_reader(name, kind),
             **{"nargs": "+", "action": "extend"} if kind.several else {},
             metavar=_placeholder(kind),
@@ -133,7 +133,7 @@ def _placeholder(kind: Kind) -> str:
 def _reader(name: str, kind: Kind) -> Callable[[str], Any]:
     """An option's type: what a word stands for."""
     if kind.item is not str:
-        return whole_number if kind.item is int else real_number
+        return READERS[kind.item]
 
     def read(word: str) -> str:
         try:
@@ -157,8 +157,7 @@ def experiment_choices(options: argparse.Namespace) -> dict[str, Any]:
 def warn_of_idle(choices: Iterable[str], experiments: Sequence[Experiment]) -> None:
     """A line about each choice that was made and does nothing in any of the experiments."""
     for name, needed in idle_among(choices, experiments).items():
-        option = f"--{name.replace('_', '-')}"
-        warnings.warn(f"{option} does nothing here: it needs {needed}", stacklevel=2)
+        warnings.warn(f"{option_of(name)} does nothing here: it needs {needed}", stacklevel=2)
 
 
 def field_docs(cls: type) -> dict[str, str]:

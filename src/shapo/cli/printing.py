@@ -34,7 +34,7 @@ def print_prose(text: str) -> None:
 def print_columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
     """A line per row, the columns numbered in `right` aligned there.
 
-    What is too wide goes on below, in its column; a name that is, at the head of a row, has a line of its own.
+    A cell that is too wide goes on below, in its column; at the head of a row, a single word gets a line of its own.
     """
     _print(rows, _widths(list(zip(*rows, strict=True)), _room()), right)
 
@@ -86,7 +86,7 @@ def _widths(columns: Sequence[Sequence[str]], room: int | None) -> list[int]:
         return widths
     room -= len(GAP) * (len(columns) - 1)
     # A word is torn only if it alone would take most of a line.
-    least = [min(_longest_word(column), room // 2) for column in columns]
+    least = [max(1, min(_longest_word(column), room // 2)) for column in columns]
     while sum(widths) > room:
         wide = [place for place in range(len(widths)) if widths[place] > least[place]]
         if not wide and widths[0] <= NAME:

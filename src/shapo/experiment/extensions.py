@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from shapo.words import BadInput, nearest
+from shapo.words import BadInput, nearest, option_of
 
 CUSTOM = "custom: "
 """How the description of a thing without a name begins."""
@@ -101,10 +101,7 @@ def require_named(names: Mapping[str, str]) -> None:
 
 def as_options(names: Mapping[str, str]) -> list[str]:
     """What a command line must say so that the code among these names is trusted."""
-    return [
-        f"--{choice.replace('_', '-')} {shlex.quote(name)}"
-        for choice, name in code_in(names).items()
-    ]
+    return [f"{option_of(choice)} {shlex.quote(name)}" for choice, name in code_in(names).items()]
 
 
 def look_here() -> None:
@@ -162,8 +159,9 @@ def make(text: str, **offered: Any) -> Any:
     asked = inspect.signature(factory)
     name = parse(text)
     if name and (said := sorted(name.keywords.keys() & offered.keys())):
-        option = f"--{said[0].replace('_', '-')}"
-        raise BadInput(f"{text}: {said[0]} is the experiment's own choice; say it there ({option})")
+        raise BadInput(
+            f"{text}: {said[0]} is the experiment's own choice; say it there ({option_of(said[0])})"
+        )
     accepted = {name: value for name, value in offered.items() if name in asked.parameters}
     try:
         asked.bind(**accepted)

@@ -1,11 +1,13 @@
 """A quantity over training, averaged over the runs of a group."""
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.runs.archives import in_short
 from shapo.runs.folder import Run
 from shapo.runs.history import History, known_mean
 
@@ -22,18 +24,37 @@ class Curve(NamedTuple):
 def mean_curve(runs: Sequence[Run], column: str, window: int = 1) -> Curve:
     """The column's mean and standard error over runs of one length, each smoothed over its last `window` iterations.
 
-    A run that never recorded the column, because no episode of it ended, has no part in it.
+    An archive has fewer rows than a folder; together they have a value where all of them have a row. A run that never
+    recorded the column, because no episode of it ended, has no part in it.
     """
-    smoothed = [_smooth(run.history, column, window) for run in runs]
-    recorded = [values for values in smoothed if not np.isnan(values).all()]
+    histories = [run.history for run in runs]
+    recorded = [each for each in histories if not np.isnan(each.values(column)).all()]
     if not recorded:
         return Curve(np.empty(0), np.empty(0), np.empty(0))
-    values = np.stack(recorded)
+    shared = functools.reduce(np.intersect1d, [each.values("iteration") for each in recorded])
+    values = np.stack([_at(shared, each, column, window) for each in recorded])
     everywhere = ~np.isnan(values).any(axis=0)
-    steps, values = runs[0].history.values("steps")[everywhere], values[:, everywhere]
+    steps = recorded[0].values("steps")[_rows_at(shared, recorded[0])][everywhere]
+    values = values[:, everywhere]
     several = len(values) > 1
     error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if several else np.zeros(len(steps))
     return Curve(steps, values.mean(axis=0), error)
+
+
+def _rows_at(iterations: NDArray[np.float64], history: History) -> NDArray[np.bool_]:
+    """Which of its rows end at one of these iterations."""
+    return np.isin(history.values("iteration"), iterations)
+
+
+def _at(
+    iterations: NDArray[np.float64], history: History, column: str, window: int
+) -> NDArray[np.float64]:
+    """A value for each of these iterations; of rows in between, what an archive would keep of them."""
+    rows, values = _rows_at(iterations, history), _smooth(history, column, window)
+    if window > 1 or rows.all():
+        return values[rows]
+    stretches = np.split(values, np.flatnonzero(rows)[:-1] + 1)
+    return np.array([in_short(column, stretch) for stretch in stretches])
 
 
 def _smooth(history: History, column: str, window: int) -> NDArray[np.float64]:

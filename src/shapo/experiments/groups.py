@@ -45,6 +45,11 @@ class Group(NamedTuple):
         """How far its runs have come."""
         return self.runs[0].history.steps
 
+    @property
+    def by_seed(self) -> dict[int, Run]:
+        """Its runs, each under its seed."""
+        return {run.experiment.seed: run for run in self.runs}
+
 
 class Comparison(NamedTuple):
     """What a gradient rule changed, over the seeds that both sides have."""
@@ -93,7 +98,7 @@ def comparisons(groups: Sequence[Group]) -> Comparisons:
         if baseline is None:
             continue
         label = f"{treated.label} − {baseline.label}{difference}"
-        seeds = _by_seed(treated).keys() & _by_seed(baseline).keys()
+        seeds = treated.by_seed.keys() & baseline.by_seed.keys()
         if treated.steps != baseline.steps:
             lengths = f"{steps_text(treated.steps)} and {steps_text(baseline.steps)} steps"
             found.not_made.append(f"{treated.env}: {label}: one has come further ({lengths})")
@@ -120,7 +125,7 @@ def baseline_of(treated: Group, groups: Sequence[Group]) -> tuple[Group | None, 
             and group.experiment.critic_gradient == critics
             and group.experiment.essence(*set_aside) == treated.experiment.essence(*set_aside)
         ]
-        shared = lambda group: len(_by_seed(group).keys() & _by_seed(treated).keys())
+        shared = lambda group: len(group.by_seed.keys() & treated.by_seed.keys())
         return max(candidates, key=shared, default=None)
 
     if plain := closest("plain", ACTOR_AND_CRITICS):
@@ -131,7 +136,7 @@ def baseline_of(treated: Group, groups: Sequence[Group]) -> tuple[Group | None, 
 def _compared(
     treated: Group, baseline: Group, label: str, seeds: Sequence[int]
 ) -> Comparison | None:
-    ours, theirs = _by_seed(treated), _by_seed(baseline)
+    ours, theirs = treated.by_seed, baseline.by_seed
     reward, rate = (
         (
             np.array([quantity.of(ours[seed]) for seed in seeds]),
@@ -155,10 +160,6 @@ def _compared(
 def critics_said(rule: str) -> str:
     """The critics' rule in a label."""
     return f"{rule} critics"
-
-
-def _by_seed(group: Group) -> dict[int, Run]:
-    return {run.experiment.seed: run for run in group.runs}
 
 
 def _family(experiment: Experiment) -> tuple[str, str, str]:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shapo.runs.archives import in_short, is_archive
+from shapo.runs.absent import is_archive
+from shapo.runs.archives import in_short
 from shapo.runs.folder import Run
 from shapo.runs.history import History
 from shapo.runs.resuming import depends_on_length

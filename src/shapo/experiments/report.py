@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shapo.experiment import Experiment
 from shapo.experiments.curves import mean_curve
 from shapo.experiments.groups import Group, comparisons, grouped
+from shapo.experiments.quantities import COST, COST_P95, COST_RATE, RETURN, TOTAL_COST
 from shapo.experiments.statistics import Interval, bracketed
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
@@ -31,15 +32,14 @@ CURVES = {
     "policy/multiplier": "λ: multiplier",
     "policy/kl": "KL of the update",
 }
-COLUMNS = {
-    "reward/episode": "return",
-    "cost/episode": "cost",
-    "cost/rate": "cost rate",
-    "cost/total": "total cost",
-    "cost/p95": "cost, 95th %",
+NUMBERS = {
+    RETURN: "return",
+    COST: "cost",
+    COST_RATE: "cost rate",
+    TOTAL_COST: "total cost",
+    COST_P95: "cost, 95th %",
 }
-WHOLE = ("cost/rate", "cost/total")
-"""Columns that speak of the whole training: their last value counts, not a mean over the end."""
+"""What the table of runs tells of each, and as what."""
 POINTS = 300
 """Points per curve on the page; the runs' files keep them all."""
 DIGITS = 4
@@ -93,7 +93,7 @@ def contents(found: Runs, title: str) -> dict:
     return {
         "title": title,
         "curves": CURVES,
-        "columns": COLUMNS,
+        "columns": {quantity.column: name for quantity, name in NUMBERS.items()},
         "groups": [_group(group) for group in groups],
         "runs": [
             _run(run, name, member[run.folder], left_out.get(run.folder, ""))
@@ -156,10 +156,7 @@ def _run(run: Run, name: str, group: int, left_out: str) -> dict:
         "left_out": left_out,
         "total": run.experiment.steps,
         "speed": _number(history.final("time/steps_per_second")),
-        "final": [
-            _number(history.last(name) if name in WHOLE else history.final(name))
-            for name in COLUMNS
-        ],
+        "final": [_number(quantity.of(run)) for quantity in NUMBERS],
         "steps": [int(steps) for steps in history.values("steps")[shown]],
         "curves": {
             column: _rounded(values)

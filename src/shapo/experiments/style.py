@@ -18,7 +18,7 @@ from shapo.runs.files import write_atomically
 
 # Okabe and Ito's palette (2008).
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#6E6E6E"
 FAINT = "#D9D9D9"
 DARKER = 0.72
@@ -64,7 +64,7 @@ LOOKS = (
 ALGORITHM_COLOURS = {"cpo": BLUE, "trpo-pid": VERMILION, "crpo": GREEN, "saute": PURPLE}
 
 NOTE_LETTERS = 21
-"""Of a margin note, in an inch."""
+"""How many letters of a margin note fit into an inch."""
 GLUE = "\N{NO-BREAK SPACE}"
 
 SETTINGS: dict[Any, Any] = {
@@ -127,8 +127,10 @@ def write(figure: Figure, path: Path) -> None:
 
 
 def margin_note(figure: Figure, text: str) -> None:
-    """Write a small note below everything that is on the picture, in as many lines as it takes; none ends within what
-    stands between two of its dots."""
+    """Write a small note below everything that is on the picture, in as many lines as it takes.
+
+    Its parts are separated by dots; a line ends between two parts, never within one.
+    """
     glued = text.replace(" ", GLUE).replace(f"·{GLUE}", "· ")
     room = int(figure.get_figwidth() * NOTE_LETTERS)
     lines = textwrap.fill(glued, room, break_long_words=False).replace(GLUE, " ")

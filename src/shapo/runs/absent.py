@@ -1,4 +1,4 @@
-"""What to say where a run was looked for and there is none: the culprit, and what was probably meant."""
+"""Whether a run is there, and what to say where there is none: the culprit, and what was probably meant."""
 
 import difflib
 from pathlib import Path
@@ -6,7 +6,22 @@ from pathlib import Path
 CONFIG = "config.json"
 """What every run's folder has."""
 ARCHIVE = ".runs.gz"
-"""How an archive's name ends; what reads one is built on this file."""
+"""How an archive's name ends."""
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a run has begun in this folder."""
+    return (folder / CONFIG).exists()
+
+
+def is_archive(path: Path) -> bool:
+    """Whether it is a file that calls itself an archive."""
+    return path.name.endswith(ARCHIVE) and path.is_file()
+
+
+def in_archive(place: Path) -> bool:
+    """Whether it is an archive, or would be in one."""
+    return is_archive(place) or is_archive(place.parent)
 
 
 def no_run(folder: Path) -> str:
@@ -19,9 +34,7 @@ def no_run(folder: Path) -> str:
     if not folder.exists():
         return f"{folder} holds no run: there is no such folder{_near(folder, _runs_in(folder.parent))}"
     if not folder.is_dir():
-        of_a_run = (
-            f"; name its folder, {folder.parent}" if (folder.parent / CONFIG).exists() else ""
-        )
+        of_a_run = f"; name its folder, {folder.parent}" if is_run(folder.parent) else ""
         return f"{folder} holds no run: it is a file{of_a_run}"
     below = _runs_in(folder)
     if not below:
@@ -30,14 +43,9 @@ def no_run(folder: Path) -> str:
     return f"{folder} is a folder of runs; name one of them: {folder / below[0]}{others}"
 
 
-def in_archive(place: Path) -> bool:
-    """Whether it is an archive, or would be in one."""
-    return any(each.name.endswith(ARCHIVE) and each.is_file() for each in (place, place.parent))
-
-
 def no_policy(folder: Path) -> str:
     """A run, or what should have been one, has no policy."""
-    if (folder / CONFIG).exists():
+    if is_run(folder):
         return f"{folder} holds no policy yet; a run writes it after its first iteration"
     return no_run(folder)
 

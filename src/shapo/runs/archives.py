@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.runs.absent import ARCHIVE, CONFIG, is_archive
 from shapo.runs.config import BadConfig, config_of
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
 from shapo.runs.history import FINAL_SHARE, History, flaw, known_mean
 from shapo.words import BadInput, counted
 
-SUFFIX = ".runs.gz"
 ROWS = 100
 DIGITS = 7
 LARGEST = 64 * 2**20
@@ -45,18 +45,13 @@ UNREADABLE = (
 """What reading a file that is no archive, or a damaged one, may raise."""
 
 
-def is_archive(path: Path) -> bool:
-    """Whether it is a file that calls itself an archive."""
-    return path.name.endswith(SUFFIX) and path.is_file()
-
-
 def write_archive(runs: Sequence[Run], path: Path) -> int:
     """Put finished runs, by name, into one file, each once, and return how many they are.
 
     Those that come from archives go in as they are. A file that is there is replaced only if nothing of it is lost.
     """
-    if not path.name.endswith(SUFFIX):
-        raise BadInput(f"{path}: an archive's name ends in {SUFFIX}")
+    if not path.name.endswith(ARCHIVE):
+        raise BadInput(f"{path}: an archive's name ends in {ARCHIVE}")
     known = {
         archive / content["name"]: content
         for archive in {run.folder.parent for run in runs}
@@ -130,7 +125,7 @@ def _packed(run: Run) -> dict:
     begins = _begins(len(history.values("steps")), int(history.late.sum()))
     return {
         "name": run.folder.name,
-        "config": json.loads((run.folder / "config.json").read_text("utf-8")),
+        "config": json.loads((run.folder / CONFIG).read_text("utf-8")),
         "rows": {name: _rows(name, values, begins) for name, values in columns.items()},
     }
 
@@ -175,4 +170,6 @@ def _unpacked(path: Path, content: dict) -> Run:
     config = config_of(content["config"], path.name)
     if name != Path(name).name or name == "..":
         raise BadInput(f"{name!r} leads out of it")
-    return Run(path / name, *config, moment=history)
+    # Rounded they would tell the run from another that has come as far.
+    steps = (history.values("iteration") + 1) * config.experiment.batch_steps
+    return Run(path / name, *config, moment=History(columns | {"steps": steps}))

@@ -72,5 +72,10 @@ def newest_first(folder: Path) -> Iterator[Checkpoint | Damaged]:
             yield Checkpoint(iteration, arrays, facts)
 
 
+def damaged(folder: Path) -> list[str]:
+    """A line about each checkpoint that is not what was written."""
+    return [str(found) for found in newest_first(folder) if isinstance(found, Damaged)]
+
+
 def _path(folder: Path, iteration: int) -> Path:
     return folder / f"{iteration:06d}.safetensors"

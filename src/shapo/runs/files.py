@@ -43,6 +43,11 @@ def write_atomically(path: Path, content: bytes) -> None:
             raise
 
 
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Replace `path` by what somebody can read, too."""
+    write_atomically(path, (json.dumps(content, indent=2) + "\n").encode())
+
+
 def temporary_name(path: Path) -> Path:
     """Where `path` is written before it is whole."""
     return path.with_name(f".{path.name}.tmp")

@@ -8,12 +8,12 @@ policy.safetensors    the policy after the last iteration, for `shapo.load`
 manifest.json         once it is finished: a checksum of each file above but the checkpoints
 tensorboard/          the same numbers as progress.csv
 workers.log           what the environments printed
+failure.txt           why it stopped, where a sweep has given it up
 aside/                what was there before it was begun anew
 """
 
 import contextlib
 import dataclasses
-import json
 import os
 import secrets
 import shutil
@@ -23,9 +23,9 @@ from pathlib import Path
 
 from shapo.experiment import Experiment
 from shapo.runs import policies
-from shapo.runs.absent import CONFIG, no_run
+from shapo.runs.absent import CONFIG, is_run, no_run
 from shapo.runs.config import BadConfig, read_config
-from shapo.runs.files import read_json, temporary_name, write_atomically
+from shapo.runs.files import read_json, temporary_name, write_json
 from shapo.runs.history import History, read_history
 from shapo.runs.holding import held
 from shapo.runs.integrity import MANIFEST, TABLES, broken_seals, check_inside, is_sealed
@@ -71,7 +71,7 @@ class Run:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(parents=True)
         with held(folder):
-            if (folder / CONFIG).exists():
+            if is_run(folder):
                 raise BadInput(
                     f"{folder} already holds a run; continue it (resume=True, or shapo train --resume {folder}) "
                     "or choose another folder"
@@ -87,7 +87,7 @@ class Run:
     def open(cls, folder: str | os.PathLike) -> "Run":
         """A run that exists."""
         folder = Path(folder)
-        if not (folder / CONFIG).exists():
+        if not is_run(folder):
             raise BadInput(no_run(folder))
         check_inside(folder)
         try:
@@ -227,7 +227,7 @@ def _write_config(folder: Path, experiment: Experiment) -> None:
         "processor": made.processor,
         "arithmetic": made.arithmetic,
     }
-    write_atomically(folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
+    write_json(folder / CONFIG, config)
 
 
 def _remove(path: Path) -> None:

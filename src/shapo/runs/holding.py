@@ -25,7 +25,9 @@ def held(folder: Path) -> Iterator[None]:
         except (BlockingIOError, FileNotFoundError):
             still_there = False
         if not still_there:
-            raise RunInUse(f"{folder} is being trained by another process")
+            raise RunInUse(
+                f"{folder} is being trained by another process; wait for it or choose another folder"
+            )
         yield
     finally:
         os.close(descriptor)

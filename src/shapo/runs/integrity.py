@@ -5,15 +5,14 @@ checkpoint knows how the rows began.
 """
 
 import hashlib
-import json
 import os
 import stat
 from pathlib import Path
 
 from shapo.runs import policies
 from shapo.runs.absent import CONFIG
-from shapo.runs.checkpoints import Checkpoint, newest_first
-from shapo.runs.files import Damaged, read_json, write_atomically
+from shapo.runs.checkpoints import Checkpoint, damaged, newest_first
+from shapo.runs.files import Damaged, read_json, write_json
 from shapo.runs.origin import FREE, differences
 from shapo.runs.tables import Extent, check_extent
 from shapo.words import BadInput, printable
@@ -48,7 +47,7 @@ def check_inside(folder: Path) -> None:
 def seal(folder: Path) -> None:
     """Say that the run is finished, and what its files are."""
     digests = {name: _digest(folder / name) for name in SEALED}
-    write_atomically(folder / MANIFEST, (json.dumps(digests, indent=2) + "\n").encode())
+    write_json(folder / MANIFEST, digests)
 
 
 def is_sealed(folder: Path) -> bool:
@@ -69,8 +68,7 @@ def altered(folder: Path) -> list[str]:
 
 def check(folder: Path) -> list[str]:
     """A line about everything in a run's folder that is damaged: as `altered`, and every checkpoint and policy."""
-    problems = altered(folder)
-    problems += [str(found) for found in newest_first(folder / "checkpoints") if _is_bad(found)]
+    problems = altered(folder) + damaged(folder / "checkpoints")
     if (folder / policies.FILE).exists():
         try:
             policies.load(folder / policies.FILE)
@@ -124,7 +122,3 @@ def _digest(path: Path) -> str:
 
 def _is_inside(path: str, root: str) -> bool:
     return path == root or path.startswith(root + os.sep)
-
-
-def _is_bad(found: Checkpoint | Damaged) -> bool:
-    return isinstance(found, Damaged)

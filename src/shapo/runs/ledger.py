@@ -13,13 +13,18 @@ RECENT = 50
 PERCENTILES = (80, 95)
 
 
+def suffixes(costs: int) -> list[str]:
+    """What the columns of each cost signal end in: nothing where there is one, numbers where there are several."""
+    return [""] if costs == 1 else [f"_{number}" for number in range(1, costs + 1)]
+
+
 class Ledger:
     """Counts what has happened so far."""
 
     def __init__(self, experiment: Experiment):
         self._experiment = experiment
         costs = len(experiment.cost_limit)
-        self._suffixes = [""] if costs == 1 else [f"_{i + 1}" for i in range(costs)]
+        self._suffixes = suffixes(costs)
         self._steps = np.int64(0)
         self._episodes = np.int64(0)
         self._terminations = np.int64(0)

@@ -16,6 +16,7 @@ from rich.text import Text
 from shapo.experiment import Experiment
 from shapo.runs.keyboard import without_marks
 from shapo.runs.lines import Among, signals, time_left
+from shapo.words import or_dash
 
 SPARKS = "▁▂▃▄▅▆▇█"
 
@@ -41,9 +42,8 @@ class LivePanel:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._live.transient = (
-            self._row is None
-        )  # an empty panel tells nothing to whoever reads why it ended
+        # An empty panel tells nothing to whoever reads why it ended.
+        self._live.transient = self._row is None
         self._open.close()
 
     def __call__(self, row: Mapping[str, float]) -> None:
@@ -87,7 +87,7 @@ class LivePanel:
         )
         numbers = Table.grid(padding=(0, 3))
         numbers.add_row(
-            "return", _known(row["reward/episode"]), Text(sparkline(self._returns), style="cyan")
+            "return", or_dash(row["reward/episode"]), Text(sparkline(self._returns), style="cyan")
         )
         for each in signals(row):
             number = each.replace("_", " ")
@@ -95,18 +95,18 @@ class LivePanel:
             style = "red" if cost > limit else "green"
             numbers.add_row(
                 f"cost{number}",
-                Text(f"{_known(cost)} of {limit:g}", style=style),
+                Text(f"{or_dash(cost)} of {limit:g}", style=style),
                 Text(sparkline(self._costs[each]), style=style),
             )
             numbers.add_row(
                 f"cost rate{number}",
                 f"{row[f'cost/rate{each}']:.4f}",
-                f"total {row[f'cost/total{each}']:,.0f}   80 % ≤ {_known(row[f'cost/p80{each}'], 1)}"
-                f"   95 % ≤ {_known(row[f'cost/p95{each}'], 1)}",
+                f"total {row[f'cost/total{each}']:,.0f}   80 % ≤ {or_dash(row[f'cost/p80{each}'], '.1f')}"
+                f"   95 % ≤ {or_dash(row[f'cost/p95{each}'], '.1f')}",
             )
         numbers.add_row(
             "episode",
-            f"{_known(row['episode/length'], 0)} steps",
+            f"{or_dash(row['episode/length'], '.0f')} steps",
             f"{int(row['termination/total']):,} terminated",
         )
         numbers.add_row("policy", *_columns(row, _POLICY))
@@ -174,11 +174,6 @@ def sparkline(values: list[float], width: int = 40) -> str:
     return "".join(
         SPARKS[round((v - low) / (high - low) * steps) if high > low else 0] for v in shown
     )
-
-
-def _known(value: float, digits: int = 2) -> str:
-    """A number, or a dash for what no episode has told yet."""
-    return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def _columns(row: Mapping[str, float], names: Mapping[str, str]) -> tuple[str, str]:

@@ -5,19 +5,19 @@ A run may be half written, because it is being written right now: each is read o
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from shapo.runs.absent import no_folder
-from shapo.runs.archives import is_archive, read_archive
+from shapo.runs.absent import CONFIG, is_archive, no_folder
+from shapo.runs.archives import read_archive
 from shapo.runs.config import read_config
 from shapo.runs.folder import Run
 from shapo.runs.history import History, flaw, read_history
-from shapo.runs.integrity import altered, check_inside
+from shapo.runs.integrity import TABLES, altered, check_inside
 from shapo.words import BadInput, counted, nearest
 
-FILES = ("config.json", "progress.csv", "episodes.csv")
+FILES = (CONFIG, *TABLES)
 
 
 class Skipped(NamedTuple):
@@ -38,7 +38,7 @@ class Runs(NamedTuple):
 def read_runs(*folders: str | Path) -> Runs:
     """All runs in or anywhere below the given folders, archives included (or given), and what had to be left out."""
     runs, skipped = [], []
-    for place in _candidates(folders):
+    for place in sorted(places(folders, FILES)):
         try:
             runs += [_read_run(place)] if place.is_dir() else read_archive(place)
         except (ValueError, OSError) as error:
@@ -82,27 +82,32 @@ def names(runs: Sequence[Run]) -> list[str]:
     return [folder.relative_to(base).as_posix() for folder in folders]
 
 
-def _candidates(folders: Iterable[str | Path]) -> list[Path]:
+def places(roots: Iterable[str | Path], marks: Collection[str]) -> list[Path]:
+    """Each folder with one of the files that mark a run, and each archive: in or below these, which may be archives."""
     found: dict[Path, Path] = {}
-    for root in map(Path, folders):
-        if is_archive(root):
-            found.setdefault(root.resolve(), root)
-            continue
-        if not root.is_dir():
-            raise BadInput(no_folder(root))
-        for place, below, files in os.walk(root):
-            if any(name in files for name in FILES):
-                below.clear()
-                found.setdefault(Path(place).resolve(), Path(place))
-            for path in (Path(place) / name for name in files):
-                if is_archive(path) and not path.is_symlink():
-                    found.setdefault(path.resolve(), path)
-    return sorted(found.values())
+    for root in map(Path, roots):
+        for place in _in_or_below(root, marks):
+            found.setdefault(place.resolve(), place)
+    return list(found.values())
+
+
+def _in_or_below(root: Path, marks: Collection[str]) -> Iterator[Path]:
+    if is_archive(root):
+        yield root
+    elif not root.is_dir():
+        raise BadInput(no_folder(root))
+    for folder, below, files in os.walk(root):
+        below.sort()
+        if any(name in files for name in marks):
+            below.clear()
+            yield Path(folder)
+        paths = (Path(folder) / name for name in sorted(files))
+        yield from (path for path in paths if is_archive(path) and not path.is_symlink())
 
 
 def _read_run(folder: Path) -> Run:
     check_inside(folder)
-    run = Run(folder, *read_config(folder / "config.json"))
+    run = Run(folder, *read_config(folder / CONFIG))
     try:
         run = run.now()
         if problem := flaw(run.history):

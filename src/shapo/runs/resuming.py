@@ -1,7 +1,6 @@
 """Where a run goes on: after its newest checkpoint that can be believed, or nowhere if that would destroy something."""
 
 import contextlib
-import json
 import shlex
 from pathlib import Path
 from typing import NamedTuple
@@ -10,8 +9,8 @@ from shapo.experiment import Experiment
 from shapo.experiment.algos import EPOCHS
 from shapo.experiment.extensions import CUSTOM, IN_ALGO, as_options
 from shapo.runs.absent import CONFIG
-from shapo.runs.checkpoints import Checkpoint, iterations, newest_first
-from shapo.runs.files import Damaged, read_json, write_atomically
+from shapo.runs.checkpoints import Checkpoint, damaged, iterations, newest_first
+from shapo.runs.files import Damaged, read_json, write_json
 from shapo.runs.folder import Run
 from shapo.runs.integrity import MANIFEST, altered, altered_rows, is_sealed
 from shapo.runs.origin import FREE, differences
@@ -67,12 +66,15 @@ def extend(run: Run, steps: int) -> None:
     """
     finished = where_to_go_on(run).finished
     if finished and newest_usable(run)[0] is None:
-        raise CannotResume(f"{run.folder} cannot be extended: its checkpoints are gone")
+        raise CannotResume(
+            f"{run.folder} cannot be extended: its checkpoints are gone; restore them, or train another run of "
+            f"{steps:,} steps"
+        )
     (run.folder / MANIFEST).unlink(missing_ok=True)
     config = read_json(run.folder / CONFIG)
     config["experiment"]["steps"] = steps
     config["extended_from"] = [*config.get("extended_from", []), run.experiment.steps]
-    write_atomically(run.folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
+    write_json(run.folder / CONFIG, config)
 
 
 def depends_on_length(experiment: Experiment) -> str:
@@ -114,10 +116,9 @@ def _begun_elsewhere(run: Run) -> list[str]:
 def _finished(run: Run) -> Start:
     if problems := altered(run.folder):
         raise CannotResume(f"{run.folder} is damaged: {'; '.join(problems)}; {_way_out(run)}")
-    checkpoints = newest_first(run.folder / "checkpoints")
-    damaged = [str(found) for found in checkpoints if isinstance(found, Damaged)]
+    lines = damaged(run.folder / "checkpoints")
     return Start(
-        None, True, [f"{each}; the run is finished and needs it no more" for each in damaged]
+        None, True, [f"{each}; the run is finished and needs it no more" for each in lines]
     )
 
 

@@ -17,10 +17,9 @@ def sigterm_raises() -> Iterator[None]:
     """Have SIGTERM close workers and files, too."""
 
     def leave(number: int, frame: object) -> None:
-        signal.signal(
-            signal.SIGTERM, signal.SIG_DFL
-        )  # a second one does not wait for anything to be closed
-        put_back()  # which a second one would not do, either
+        # A second one does not wait for anything to be closed, nor would it put the terminal back.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        put_back()
         raise Terminated
 
     if threading.current_thread() is not threading.main_thread():

@@ -60,7 +60,9 @@ class Table:
                 self._write(",".join(self._columns))
             if list(row) != self._columns:
                 changed = ", ".join(sorted(set(row) ^ set(self._columns))) or "their order"
-                raise BadInput(f"{self._path}: the columns changed ({changed})")
+                raise BadInput(
+                    f"{self._path}: the columns changed ({changed}); each row must have those of the first"
+                )
             self._write(",".join(map(repr, row.values())))
 
     def sync(self) -> Extent:

@@ -11,7 +11,7 @@ from shapo.cli.parsing import (
     one_of,
     warn_of_idle,
 )
-from shapo.words import number_text, real_number, whole_number
+from shapo.words import number_text, option_of, real_number, whole_number
 
 EXAMPLES = """\
 examples:
@@ -22,7 +22,7 @@ examples:
 """
 
 OF_AN_ENVIRONMENT = {"env", "num_envs", "seed"}
-"""Choices that are felt where nothing is learned."""
+"""Choices that matter where nothing is learned."""
 
 
 def describe(parser: Parser) -> None:
@@ -55,8 +55,8 @@ def run(options: argparse.Namespace) -> None:
 
         for name in choices:
             if name not in OF_AN_ENVIRONMENT:
-                option = f"--{name.replace('_', '-')}"
-                warnings.warn(f"{option} does nothing here: nothing is learned", stacklevel=1)
+                said = f"{option_of(name)} does nothing here: nothing is learned"
+                warnings.warn(said, stacklevel=1)
         found = measure(
             experiment.env, options.seconds, options.policy, experiment.num_envs, experiment.seed
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
 from shapo.cli.printing import print_prose, print_skipped
-from shapo.words import BadInput, folder_name, printable, whole_number
+from shapo.words import BadInput, cut, folder_name, option_of, printable, whole_number
 
 if TYPE_CHECKING:
     from shapo.experiment import Experiment
@@ -36,7 +36,7 @@ under their names: comparison-runs-ours-….png.
 """
 
 LONGEST = 120
-"""Letters of a picture's name."""
+"""Bytes of a picture's name."""
 
 
 def describe(parser: Parser) -> None:
@@ -47,7 +47,7 @@ def describe(parser: Parser) -> None:
         help="folders or archives of runs that are there, instead of training",
     )  # fmt: skip
     add(
-        "--arm", action="append", default=[], metavar='"KEY=VALUE …"',
+        "--arm", action="append", metavar='"KEY=VALUE …"',
         help="one way of training, by what is its own; give one for each [gradient=plain and gradient=shapo]",
     )  # fmt: skip
     add("--seeds", type=whole_number, metavar="INT", help="runs of each arm [3]")
@@ -95,9 +95,10 @@ def _called(given: Sequence[Path]) -> str:
     """The name of a picture that is to lie beside those of other comparisons."""
     parts = [part for path in given for part in path.resolve().parts[-2:]]
     whole = folder_name("-".join(["comparison", *parts]))
-    if len(whole) <= LONGEST:
+    short = cut(whole, LONGEST)
+    if short == whole:
         return whole
-    return f"{whole[:LONGEST]}-{hashlib.blake2b(whole.encode(), digest_size=4).hexdigest()}"
+    return f"{short}-{hashlib.blake2b(whole.encode(), digest_size=4).hexdigest()}"
 
 
 def _found(options: argparse.Namespace) -> "tuple[list[Group], Path]":
@@ -105,10 +106,11 @@ def _found(options: argparse.Namespace) -> "tuple[list[Group], Path]":
     from shapo.experiments.comparison.arms import arms_of
     from shapo.runs.reading import read_runs
 
-    idle = [*(["arm"] if options.arm else []), *(["seeds"] if "seeds" in options else [])]
-    if idle := [*idle, *experiment_choices(options)]:
-        option = f"--{idle[0].replace('_', '-')}"
-        raise BadInput(f"{option} is for training; leave it away, or leave {options.runs[0]} away")
+    of_training = [name for name in ("arm", "seeds") if name in options]
+    if idle := [*of_training, *experiment_choices(options)]:
+        raise BadInput(
+            f"{option_of(idle[0])} is for training; leave it away, or leave {options.runs[0]} away"
+        )
     found = read_runs(*options.runs)
     print_skipped(found.skipped)
     if not found.runs:
@@ -128,7 +130,7 @@ def _trained(options: argparse.Namespace) -> "tuple[list[Group], Path]":
     if seeds < 1:
         raise BadInput(f"--seeds is {seeds}; at least one is needed")
     choices = experiment_choices(options)
-    own = [read_arm(text) for text in options.arm] or _without_and_with(choices)
+    own = [read_arm(text) for text in getattr(options, "arm", [])] or _without_and_with(choices)
     kinds = [Experiment(**choices | each) for each in own]
     _warn(choices, own, kinds)
     distinct(kinds)
@@ -161,6 +163,7 @@ def _warn(
 def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]":
     """The finished runs; one after the other, each with all cores."""
     from shapo.experiments.sweep.pace import Pace
+    from shapo.runs.absent import is_run
     from shapo.runs.lines import Among, time_left
     from shapo.runs.screen import screen
     from shapo.runs.stopping import goes_on_when_repeated
@@ -171,12 +174,11 @@ def _train(jobs: "Sequence[Job]", wanted: "Sequence[Experiment]") -> "list[Run]"
 
         def seconds_left(row: Mapping[str, float], job=job, later=jobs[number:]) -> float:
             pace.note(job, row)
-            lacking = [(each, each.experiment.iterations - each.done) for each in later]
-            of_later = pace.seconds_left(lacking, at_once=1) or 0.0
+            of_later = pace.seconds_left(later, at_once=1) or 0.0
             return time_left(row, job.experiment.iterations) + of_later
 
         experiment = job.experiment.replace(workers=choice.workers)
-        begun = (job.folder / "config.json").exists()
+        begun = is_run(job.folder)
         among = Among(number, len(jobs), job.name, seconds_left)
         with goes_on_when_repeated(), screen(experiment, among) as watch:
             done.append(train(experiment, job.folder, resume=begun, watch=watch, quiet=True).now())

@@ -27,14 +27,14 @@ def describe(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Convert and save."""
-    from shapo.runs.absent import CONFIG
+    from shapo.runs.absent import is_run
     from shapo.runs.exports import to_onnx
     from shapo.runs.files import write_atomically
     from shapo.runs.folder import Run
     from shapo.runs.policies import load
 
-    a_run = (options.run / CONFIG).exists()  # which knows whether the policy is its own
-    policy = Run.open(options.run).policy if a_run else load(options.run)
+    # A run knows whether the policy is its own.
+    policy = Run.open(options.run).policy if is_run(options.run) else load(options.run)
     beside = options.run if options.run.is_dir() else options.run.parent
     out = options.out if "out" in options else beside / "policy.onnx"
     write_atomically(out, to_onnx(policy).SerializeToString(deterministic=True))

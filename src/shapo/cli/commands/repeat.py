@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shapo.cli.parsing import Parser
 from shapo.experiment import Experiment
 from shapo.experiment.choices import kinds
-from shapo.words import at_least_one, counted
+from shapo.words import at_least_one, counted, option_of
 
 if TYPE_CHECKING:
     from shapo.experiments.repeat import Difference
@@ -52,7 +52,7 @@ def describe(parser: Parser) -> None:
     )
     for name in NAMED:
         parser.add_argument(
-            f"--{name.replace('_', '-')}", metavar="NAME",
+            option_of(name), metavar="NAME",
             help=f"your own {name.replace('_', ' ')}, if it was trained with one: module:factory",
         )  # fmt: skip
 

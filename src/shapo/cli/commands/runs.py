@@ -1,13 +1,12 @@
 """`shapo runs`: what runs there are."""
 
 import argparse
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shapo.cli.parsing import Parser
 from shapo.cli.printing import print_columns
-from shapo.words import BadInput, counted, printable
+from shapo.words import BadInput, counted, or_dash, printable
 
 if TYPE_CHECKING:
     from shapo.runs.overview import Line
@@ -68,11 +67,7 @@ def _words(line: "Line") -> tuple[str, ...]:
     return (
         printable(line.folder),
         f"{line.steps:,}",
-        _known(line.reward),
-        ", ".join(f"{_known(cost)} of {limit:g}" for cost, limit in costs) or "–",
+        or_dash(line.reward),
+        ", ".join(f"{or_dash(cost)} of {limit:g}" for cost, limit in costs) or "–",
         " ".join(printable(line.state).split()),
     )
-
-
-def _known(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2f}"

@@ -1,6 +1,7 @@
 """`shapo study`: does SHAPO help, and what in it does?"""
 
 import argparse
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,11 +80,14 @@ def _train(into: Path, places: list[Path], names: list[str]) -> "list[Outcome]":
     from shapo.runs.reading import read_runs
 
     print_skipped(read_runs(*places).skipped)  # lest what cannot be read is trained again unnoticed
-    done, outcomes = 0, []
-    while done < len(found := _chosen(blocks(runs := read_runs(*places).runs), names)):
-        if missing := found[done].experiments(runs):
+    outcomes = []
+    for number in itertools.count():
+        runs = read_runs(*places).runs
+        found = _chosen(blocks(runs), names)
+        if number >= len(found):
+            break
+        if missing := found[number].experiments(runs):
             outcomes.append(sweep.run(missing, into))
-        done += 1
     return outcomes
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shapo.cli.commands.sweep import add_engine_options, check_engine_options
 from shapo.cli.parsing import Parser, add_experiment_options, experiment_choices, warn_of_idle
 from shapo.cli.printing import print_columns, print_prose
-from shapo.words import BadInput, folder_name, printable, spread, whole_number
+from shapo.words import BadInput, folder_name, option_of, printable, spread, whole_number
 
 if TYPE_CHECKING:
     from shapo.experiments.tune import GridPoint, Tuning
@@ -139,4 +139,4 @@ def _option(choice: tuple[str, Any]) -> str:
     """A choice as whoever made it typed it."""
     name, value = choice
     values = value if isinstance(value, tuple) else (value,)
-    return " ".join([f"--{name.replace('_', '-')}", *(shlex.quote(str(each)) for each in values)])
+    return " ".join([option_of(name), *(shlex.quote(str(each)) for each in values)])

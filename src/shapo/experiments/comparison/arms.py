@@ -12,7 +12,7 @@ from shapo.experiments.groups import Group, critics_said, grouped
 from shapo.experiments.style import LOOKS
 from shapo.experiments.sweep.naming import shown
 from shapo.runs.folder import Run
-from shapo.words import BadInput, nearest, real_number, steps_text, whole_number
+from shapo.words import READERS, BadInput, nearest, steps_text
 
 KINDS = kinds(Experiment)
 NEVER_SAID = ("seed", "workers")
@@ -56,9 +56,7 @@ def _pairs(text: str) -> list[str]:
 
 def _value(name: str, text: str) -> Any:
     kind = KINDS[name]
-    if kind.item is str:
-        return text
-    read = whole_number if kind.item is int else real_number
+    read = READERS[kind.item]
     return tuple(map(read, text.split(","))) if kind.several else read(text)
 
 

@@ -19,7 +19,8 @@ class Grid(NamedTuple):
 
 
 def tables(title: str, wide: Grid, on_its_side: Grid, width: int) -> list[Table]:
-    """The first of them that fits; or that on its side in two, the wide one's sections; or one for each wide column."""
+    """The first of these that fits: the wide grid; the one on its side; that in two, cut between the wide one's
+    sections. Where none does, a table for each column of the wide one."""
     halves, split = [], 1
     for section in wide.sections:
         if section:
@@ -48,11 +49,10 @@ def _natural(grid: Grid) -> list[int]:
 
 
 def _widths(grid: Grid, width: int) -> list[int] | None:
-    """Of the columns, in so many letters; None if a cell would have to be broken. Names and headings may be."""
+    """Of the columns, within `width` letters; None if a cell would have to be broken. Names and headings may be."""
     count = len(grid.headings)
-    room = width - (
-        3 * count + 1
-    )  # a margin at each side of a column, a gap between them, and the edges
+    # A margin at each side of a column, a gap between them, and the edges.
+    room = width - (3 * count + 1)
     natural = _natural(grid)
     if sum(natural) <= room:
         return natural

@@ -57,7 +57,7 @@ def difference(arm: Group, base: Group, quantity: Quantity) -> Interval | None:
 
 
 def _by_seed(arm: Group, quantity: Quantity) -> dict[int, float]:
-    found = {run.experiment.seed: quantity.of(run) for run in arm.runs}
+    found = {seed: quantity.of(run) for seed, run in arm.by_seed.items()}
     return {seed: value for seed, value in found.items() if math.isfinite(value)}
 
 
@@ -70,7 +70,7 @@ def summary(arms: Sequence[Group]) -> dict[str, object]:
 def _summary(arm: Group, base: Group | None) -> dict[str, object]:
     found: dict[str, object] = {
         "name": arm.label,
-        "seeds": [run.experiment.seed for run in arm.runs],
+        "seeds": list(arm.by_seed),
         "values": {
             what.name: [_finite(value) for value in values(arm, what)] for what in quantities([arm])
         },
@@ -104,13 +104,9 @@ def notes(arms: Sequence[Group]) -> list[str]:
     lines += [
         f"{arm.label} and {base.label} have no seed in common, so no difference is made of them"
         for arm, base in pairs(arms)
-        if not _seeds(arm) & _seeds(base)
+        if not arm.by_seed.keys() & base.by_seed.keys()
     ]
     return lines
-
-
-def _seeds(arm: Group) -> set[int]:
-    return {run.experiment.seed for run in arm.runs}
 
 
 def title(arms: Sequence[Group]) -> str:

@@ -63,7 +63,7 @@ def explanation(arms: Sequence[Group]) -> str:
 
 
 def _decimals(values: NDArray) -> int:
-    """At which the smallest of the values has four digits: what one run of each arm is shown to."""
+    """To how many decimals single runs are shown: so many that the smallest of the values has four digits."""
     known = np.abs(values[np.isfinite(values) & (values != 0)])
     return min(max(0, 3 - math.floor(math.log10(known.min()))), 8) if len(known) else 0
 

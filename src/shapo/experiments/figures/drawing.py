@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from shapo.experiments.curves import mean_curve
 from shapo.experiments.figures.figure import Result
-from shapo.experiments.figures.tasks import TASKS, Task
+from shapo.experiments.figures.tasks import POINT_GOAL, TASKS
 from shapo.experiments.quantities import RETURN, TOTAL_COST, Quantity
 from shapo.experiments.statistics import pareto_front, standard_error
 from shapo.experiments.style import FAINT, Look
@@ -90,13 +90,11 @@ def scatter(axes: Axes, results: Sequence[Result], cost: Quantity) -> list[Score
     return scores
 
 
-def settings(
-    results: Sequence[Result], task: Task, title: str, looks: Sequence[tuple[str, Look]]
-) -> Picture:
-    """Return against cost on one task, a point per setting of a few methods."""
+def settings(results: Sequence[Result], looks: Sequence[tuple[str, Look]]) -> Picture:
+    """Return against cost of PIDLag on PointGoal1, a point per setting of a few methods."""
     picture, panel = plt.subplots(figsize=(4, 3.1))
-    scatter(panel, results, task.cost)
-    panel.set_title(f"{title} on {task.name}")
+    scatter(panel, results, POINT_GOAL.cost)
+    panel.set_title(f"PIDLag on {POINT_GOAL.name}")
     legend(picture, there(results, looks))
     return picture
 

@@ -16,6 +16,8 @@ from shapo.runs.folder import Run
 from shapo.runs.resuming import depends_on_length
 from shapo.words import steps_text
 
+SEEDS = 5
+"""Of each configuration, in the paper."""
 ASSUMED_SPEED = 10_000.0
 """Steps per second, until a run on the same task has been measured."""
 
@@ -52,8 +54,10 @@ def at_radius(arms: Sequence[Arm], radius: float) -> list[Arm]:
 
 
 class Result(NamedTuple):
-    """The runs of an arm, one per seed, all of the arm's length: longer ones as they stood then, where they would have
-    stood there anyway."""
+    """The runs of an arm, one per seed, all of the arm's length.
+
+    A longer run counts as it stood at that length, unless a training of that length would have come out differently.
+    """
 
     arm: Arm
     runs: list[Run]
@@ -71,9 +75,8 @@ class Figure:
     draw: Callable[[Sequence[Result]], Picture]
     arms: Callable[[], list[Arm]] = list
     """The runs it needs; none for what follows from formulas alone."""
-    seeds: int = 5
     errors: str = "shaded: ± 1 standard error"
-    """What of the picture says how sure the rest is; empty for what says nothing of it."""
+    """How the picture shows how sure its numbers are, in words for its margin; empty if it does not."""
 
 
 class Need(NamedTuple):
@@ -153,7 +156,7 @@ def provenance(figure: Figure, results: Sequence[Result]) -> str:
     absent = len(results) - len(with_runs)
     longer = [run for arm, own, _ in results for run in own if run.experiment.steps > arm.experiment.steps]  # fmt: skip
     kinds = Counter(out.kind for result in results for out in result.left_out)
-    parts = [_seeds(counts, figure.seeds), f"{_of(steps, published)} steps"]
+    parts = [_seeds(counts), f"{_of(steps, published)} steps"]
     parts += [f"SHAPO's δ {_span(sorted(other), '{:g}'.format)}"] if other else []
     parts += [f"{absent} of {len(results)} configurations not run"] if absent else []
     parts += [_as_they_stood(len(longer))] if longer else []
@@ -162,11 +165,11 @@ def provenance(figure: Figure, results: Sequence[Result]) -> str:
     return " · ".join(parts)
 
 
-def _seeds(counts: Sequence[int], published: int) -> str:
+def _seeds(counts: Sequence[int]) -> str:
     there = _span(counts, str)
-    if max(counts) > published:
-        return f"{there} seeds, the paper has {published}"
-    return f"{_of(there, str(published))} seeds"
+    if max(counts) > SEEDS:
+        return f"{there} seeds, the paper has {SEEDS}"
+    return f"{_of(there, str(SEEDS))} seeds"
 
 
 def _as_they_stood(count: int) -> str:

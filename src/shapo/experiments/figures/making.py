@@ -11,6 +11,7 @@ from shapo.experiments import style
 from shapo.experiments.figures import tags
 from shapo.experiments.figures.figure import (
     ASSUMED_SPEED,
+    SEEDS,
     Figure,
     Need,
     Result,
@@ -23,7 +24,7 @@ from shapo.experiments.figures.figure import (
 from shapo.experiments.figures.registry import FIGURES
 from shapo.runs.absent import no_folder
 from shapo.runs.reading import Runs, read_runs
-from shapo.words import BadInput, counted, nearest, printable
+from shapo.words import BadInput, counted, duration_text, nearest, printable
 
 if TYPE_CHECKING:
     from shapo.experiments.sweep import Outcome
@@ -102,7 +103,7 @@ def _train(chosen: Sequence[Figure], order: Order, found: Runs) -> "Outcome | No
         raise BadInput(
             f"{into} is a file; what is trained goes to the first place of runs, which must be a folder"
         )
-    lacking = [_need(figure, _results(figure, order, found), order, found) for figure in chosen]
+    lacking = [_need(_results(figure, order, found), order, found) for figure in chosen]
     missing = list(dict.fromkeys(experiment for need in lacking for experiment in need.missing))
     return sweep.run(missing, into, engine="local") if missing else None
 
@@ -111,7 +112,7 @@ def _draw(figure: Figure, order: Order, found: Runs) -> bool:
     """Draw one figure; False if there is nothing to draw it from."""
     print(_line(figure))
     results = _results(figure, order, found)
-    _explain(_need(figure, results, order, found))
+    _explain(_need(results, order, found))
     for result in results:
         for run, _, reason in result.left_out:
             print(printable(f"  left out: {run.folder}: {reason}"))
@@ -135,8 +136,8 @@ def _results(figure: Figure, order: Order, found: Runs) -> list[Result]:
     return gather(arms, found.runs)
 
 
-def _need(figure: Figure, results: Sequence[Result], order: Order, found: Runs) -> Need:
-    return need(results, found.runs, order.seeds or figure.seeds)
+def _need(results: Sequence[Result], order: Order, found: Runs) -> Need:
+    return need(results, found.runs, order.seeds or SEEDS)
 
 
 def save(figure: Figure, results: Sequence[Result], out: Path) -> list[Path]:
@@ -167,16 +168,8 @@ def _explain(lack: Need) -> None:
     print(f"  needs {counted(total, 'run')}: {lack.complete} complete, {len(lack.missing)} missing")
     if lack.missing:
         basis = "as measured" if lack.measured else f"assuming {ASSUMED_SPEED:,.0f} steps/s"
-        print(
-            f"  the missing ones would take {_duration(lack.seconds)} one after another ({basis})"
-        )
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} seconds"
+        long = duration_text(lack.seconds, ".1f")
+        print(f"  the missing ones would take {long} one after another ({basis})")
 
 
 def _line(figure: Figure) -> str:
@@ -185,8 +178,8 @@ def _line(figure: Figure) -> str:
 
 def _wants(figure: Figure) -> str:
     arms = figure.arms()
-    steps = figure.seeds * sum(arm.experiment.steps for arm in arms)
-    runs = f"{len(arms)} configurations × {figure.seeds} seeds, {steps / 1e6:,.0f}M steps"
+    steps = SEEDS * sum(arm.experiment.steps for arm in arms)
+    runs = f"{len(arms)} configurations × {SEEDS} seeds, {steps / 1e6:,.0f}M steps"
     return runs if arms else "no runs"
 
 

@@ -11,7 +11,7 @@ from shapo.experiments.figures.figure import Arm, Figure, Result
 from shapo.experiments.figures.tasks import POINT_GOAL, published
 from shapo.experiments.style import PLAIN, SHAPO
 from shapo.runs.folder import Run
-from shapo.words import steps_text
+from shapo.words import number_text, steps_text
 
 
 class Row(NamedTuple):
@@ -84,9 +84,7 @@ def _notes(measured: Sequence[Row]) -> list[str]:
 
 
 def _text(value: float) -> str:
-    if np.isnan(value):
-        return "–"
-    return f"{value:.3g}" if value < 100 else f"{value:,.0f}"
+    return "–" if np.isnan(value) else number_text(value)
 
 
 def _typical(runs: Sequence[Run], column: str) -> float:

@@ -29,7 +29,7 @@ def single_arms() -> list[Arm]:
 
 def draw(results: Sequence[Result]) -> Picture:
     """Return against cost rate, a point per setting."""
-    return drawing.settings(results, POINT_GOAL, "PIDLag", LOOKS)
+    return drawing.settings(results, LOOKS)
 
 
 def _plain() -> Arm:

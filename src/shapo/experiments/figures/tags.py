@@ -10,7 +10,7 @@ from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
 PLACES = ((6, 5), (6, -10), (-5, 5), (-5, -10), (9, 15), (9, -20), (-8, 15), (-8, -20))
-"""Beside a point, in points, the nearest first; what is left of it ends there."""
+"""Offsets from a point, in typographic points, the nearest first; a name to the left of its point ends there."""
 
 
 def keep_apart(picture: Picture) -> None:

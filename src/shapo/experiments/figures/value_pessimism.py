@@ -41,7 +41,7 @@ def arms() -> list[Arm]:
 
 def draw(results: Sequence[Result]) -> Picture:
     """Return against cost rate, a point per setting."""
-    return drawing.settings(results, POINT_GOAL, "PIDLag", LOOKS)
+    return drawing.settings(results, LOOKS)
 
 
 FIGURE = Figure(

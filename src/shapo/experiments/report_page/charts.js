@@ -91,7 +91,7 @@ const Charts = (() => {
     return low <= high ? [low, high] : [];
   }
 
-  function frame(parent, title, x, y, labels) {
+  function frame(parent, title, x, y, xLabel, yLabel) {
     const figure = html(parent, "figure");
     html(figure, "figcaption", "", title);
     const chart = svg(figure, "svg", {
@@ -115,14 +115,14 @@ const Charts = (() => {
       chart,
       "text",
       { x: (BOX.left + right) / 2, y: BOX.height - 4, "text-anchor": "middle" },
-      labels[0],
+      xLabel,
     );
-    if (labels[1])
+    if (yLabel)
       svg(
         chart,
         "text",
         { x: -(BOX.top + bottom) / 2, y: 11, transform: "rotate(-90)", "text-anchor": "middle" },
-        labels[1],
+        yLabel,
       );
     return chart;
   }
@@ -175,7 +175,7 @@ const Charts = (() => {
   }
 
   // series: [{label, style: {colour, dash}, x: [], y: [], error: [] or undefined}]; levels: [[value, name]]
-  function lines(parent, { title, series, xLabel, yLabel = "", log = false, levels = [] }) {
+  function lines(parent, { title, series, xLabel, log = false, levels = [] }) {
     const keep = log ? (v) => v !== null && v > 0 : (v) => v !== null;
     const shown = series.filter((s) => s.y.some(keep));
     if (!shown.length) return nothing(parent, title);
@@ -193,7 +193,7 @@ const Charts = (() => {
     ];
     const x = horizontal(extent(shown.map((s) => s.x)), false),
       y = vertical(extent(heights), log);
-    const chart = frame(parent, title, x, y, [xLabel, yLabel]);
+    const chart = frame(parent, title, x, y, xLabel);
     for (const band of bands) {
       const there = linePath(band, x, y, band.high, keep);
       const reversed = { x: [...band.x].reverse() };
@@ -256,7 +256,7 @@ const Charts = (() => {
     };
     const x = horizontal(pad(...extent(shown.map((p) => [p.x - p.xError, p.x + p.xError]))), false);
     const y = vertical(pad(...extent(shown.map((p) => [p.y - p.yError, p.y + p.yError]))), false);
-    const chart = frame(parent, title, x, y, [xLabel, yLabel]);
+    const chart = frame(parent, title, x, y, xLabel, yLabel);
     for (const p of shown) {
       svg(chart, "ellipse", {
         cx: x(p.x),

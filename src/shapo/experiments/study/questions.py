@@ -121,7 +121,8 @@ class Contrast(NamedTuple):
     claim: Claim | None = None
     """What it tests; nothing if it is there to be compared with."""
     among: tuple[str, ...] = ()
-    """Kinds of run that have both arms, which are then called after them, too; the mean of the differences counts."""
+    """Kinds of run, such as algorithms, each of which has both arms, named "KIND ARM" in the block; what counts is the
+    mean of their differences."""
 
     @property
     def arms(self) -> list[tuple[str, str]]:

@@ -148,8 +148,10 @@ def _waiting(claim: Claim, plan: Sequence[Block], runs: Sequence[Run]) -> str:
 
 
 def _shown_by(claim: Claim, plan: Sequence[Block], radius: float | None) -> str:
-    """The command: the paper's figure, if it has all tasks and algorithms that are compared, and at some radius two
-    arms that are; else the study itself."""
+    """The command that shows it: the paper's figure, as published or at the chosen radius, or else the study itself.
+
+    A figure does if it has every task and algorithm that is compared, and both arms of some comparison.
+    """
     arms, command = FIGURES[claim.figure].arms(), f"figure {claim.figure}"
     ways = {command: arms}
     if radius is not None:

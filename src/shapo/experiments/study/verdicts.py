@@ -81,10 +81,10 @@ def _judged(family: Sequence[Contrast], block: Block, runs: Sequence[Run]) -> li
 
 
 def foreseen(block: Block, contrast: Contrast, runs: Sequence[Run]) -> float:
-    """How far an interval will reach once all seeds are there, if they scatter like those so far.
+    """How far an interval will reach once all seeds are there, if they scatter like the runs there are so far.
 
-    Those of the same task and algorithms. NaN if none has two seeds yet, or if it will be of pairs, of which single
-    runs say nothing.
+    Only runs of the same tasks and algorithms are looked at. NaN if no arm has two seeds yet, or if runs will be
+    compared in pairs: how single runs scatter says nothing of how their differences do.
     """
     if block.comparison is not apart:
         return float("nan")
@@ -135,7 +135,7 @@ def holm(p: Sequence[float]) -> list[float]:
     order = np.argsort(p)
     scaled = np.array(p)[order] * np.arange(len(p), 0, -1)
     corrected = np.empty(len(p))
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(scaled)) if len(p) else []
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(scaled))
     return corrected.tolist()
 
 

@@ -16,6 +16,7 @@ from typing import TextIO
 
 from shapo.experiment import Experiment
 from shapo.experiments.sweep.engine import Failure, Kind
+from shapo.runs.absent import is_run
 from shapo.runs.holding import RunInUse
 from shapo.training import train
 from shapo.words import BadInput
@@ -44,9 +45,8 @@ def main() -> None:
         print(json.dumps({kind: content}), file=messages, flush=True)
 
     try:
-        begun = (folder / "config.json").exists()
         watch = lambda row: tell("row", dict(row))
-        train(experiment, folder, resume=begun, watch=watch, quiet=True)
+        train(experiment, folder, resume=is_run(folder), watch=watch, quiet=True)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     except Exception as error:

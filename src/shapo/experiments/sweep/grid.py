@@ -21,7 +21,7 @@ import yaml
 
 from shapo.experiment import Experiment
 from shapo.experiment.choices import kinds
-from shapo.words import BadInput, nearest, real_number, whole_number
+from shapo.words import READERS, BadInput, nearest
 
 KINDS = kinds(Experiment)
 FIELDS = tuple(KINDS)
@@ -32,8 +32,8 @@ class BadGrid(BadInput):
     """A description of a sweep that makes no sense; the message names the place and the cure."""
 
 
-class Block(NamedTuple):
-    """The experiments of one variant, and what was stated for them."""
+class Variant(NamedTuple):
+    """What is stated under `runs` for one kind of run, and the experiments that it makes."""
 
     axes: Mapping[str, Sequence[Any]]
     experiments: list[Experiment]
@@ -55,23 +55,23 @@ def experiments(grid: Mapping[str, Any]) -> list[Experiment]:
     above = {name: value for name, value in grid.items() if name not in ("base", "runs")}
     if twice := sorted(base.keys() & above.keys()):
         raise BadGrid(f"{twice[0]} is stated twice, at the top and under base; keep one")
-    variants = grid.get("runs", [{}])
-    if not isinstance(variants, list) or not variants:
+    stated = grid.get("runs", [{}])
+    if not isinstance(stated, list) or not stated:
         raise BadGrid("runs must be a list of at least one variant, such as - {gradient: shapo}")
-    blocks = []
-    for number, variant in enumerate(variants, 1):
+    variants = []
+    for number, variant in enumerate(stated, 1):
         place = f"runs, variant {number}"
         _check_keys(_mapping(place, variant), (*FIELDS, "seeds"))
-        blocks.append(_combinations(_overridden({**base, **above}, variant)))
-    _refuse_idle(blocks)
-    return list(dict.fromkeys(itertools.chain.from_iterable(each.experiments for each in blocks)))
+        variants.append(_combinations(_overridden({**base, **above}, variant)))
+    _refuse_idle(variants)
+    return list(dict.fromkeys(itertools.chain.from_iterable(each.experiments for each in variants)))
 
 
-def _refuse_idle(blocks: Sequence[Block]) -> None:
+def _refuse_idle(variants: Sequence[Variant]) -> None:
     """What is stated must do something: a list in every run that it makes, a single value in some run of the grid."""
-    idle = [each.idle() for block in blocks for each in block.experiments]
+    idle = [each.idle() for variant in variants for each in variant.experiments]
     nowhere = set.intersection(*map(set, idle))
-    for axes, experiments in blocks:
+    for axes, experiments in variants:
         stated = {name for name, values in axes.items() if len(values) > 1 or name in nowhere}
         for each in experiments:
             for name in stated & each.idle().keys():
@@ -141,7 +141,7 @@ def _overridden(below: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[st
     return {name: value for name, value in below.items() if name not in renewed} | dict(variant)
 
 
-def _combinations(choices: Mapping[str, Any]) -> Block:
+def _combinations(choices: Mapping[str, Any]) -> Variant:
     axes = {name: _axis(name, value) for name, value in choices.items() if name != "seeds"}
     if "seeds" in choices:
         if "seed" in choices:
@@ -154,7 +154,7 @@ def _combinations(choices: Mapping[str, Any]) -> Block:
         ]
     except ValueError as error:
         raise BadGrid(str(error)) from None
-    return Block(axes, experiments)
+    return Variant(axes, experiments)
 
 
 def _seeds(stated: Any) -> list[int]:
@@ -172,35 +172,23 @@ def _seeds(stated: Any) -> list[int]:
 
 def _axis(name: str, stated: Any) -> list[Any]:
     """The values that a field takes in turn."""
-    kind = KINDS[name]
-    if kind.several:
-        # [64, 64] is one network; of limits on one cost, [10, 25] are two to be tried.
-        flat = isinstance(stated, list) and not any(isinstance(each, list) for each in stated)
-        several = isinstance(stated, list) and not (flat and name == "hidden")
-        values = [
-            tuple(
-                _value(name, kind.item, part)
-                for part in (each if isinstance(each, list) else [each])
-            )
-            for each in (stated if several else [stated])
-        ]
-    else:
-        values = [
-            _value(name, kind.item, each)
-            for each in (stated if isinstance(stated, list) else [stated])
-        ]
+    values, kind = stated if isinstance(stated, list) else [stated], KINDS[name]
+    # [64, 64] is one network; of limits on one cost, [10, 25] are two to be tried.
+    if name == "hidden" and not any(isinstance(each, list) for each in values):
+        values = [values]
     if not values:
         raise BadGrid(f"{name} is an empty list; give it a value or leave it out")
-    return values
+    if not kind.several:
+        return [_value(name, kind.item, each) for each in values]
+    parts = [each if isinstance(each, list) else [each] for each in values]
+    return [tuple(_value(name, kind.item, part) for part in each) for each in parts]
 
 
 def _value(name: str, kind: type, stated: Any) -> Any:
     """One value of a field. YAML takes 1e6 for a word, so numbers are read from words, too."""
     if isinstance(stated, bool | Mapping | list) or stated is None:
         raise BadGrid(f"{name} cannot be {stated!r}")
-    if kind is str:
-        return str(stated)
     try:
-        return (whole_number if kind is int else real_number)(str(stated))
+        return READERS[kind](str(stated))
     except argparse.ArgumentTypeError as error:
         raise BadGrid(f"{name}: {error}") from None

@@ -8,6 +8,7 @@ off, every checkpoint here finds at least the rows it speaks of, and a manifest 
 from pathlib import Path
 from typing import NamedTuple
 
+from shapo.runs.absent import is_run
 from shapo.runs.checkpoints import NAME
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import ASIDE
@@ -104,7 +105,7 @@ def apply(folder: Path, changes: Changes) -> None:
 
 def needed_to_continue(folder: Path) -> Changes:
     """What another machine must have in order to go on with the run; nothing if it has not begun."""
-    return Source(folder).changes() if (folder / "config.json").exists() else Changes([], [])
+    return Source(folder).changes() if is_run(folder) else Changes([], [])
 
 
 def _seals_first(path: Path) -> tuple[bool, bool, str]:

@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from shapo.experiment import Experiment
-from shapo.words import folder_name
+from shapo.words import cut, folder_name
 
 SAID_ANYWAY = ("env", "algo", "gradient", "seed", "workers")
 """Stated in every name, or (the workers) without influence on the result."""
 CHOICES = tuple(f.name for f in dataclasses.fields(Experiment) if f.name not in SAID_ANYWAY)
 LONGEST = 150
-"""Characters; file systems allow 255 bytes."""
+"""Bytes; file systems allow 255."""
 
 
 def run_names(
@@ -60,9 +60,9 @@ def _family(experiment: Experiment) -> tuple[str, str, str]:
 def _name(experiment: Experiment, varying: Sequence[str]) -> str:
     said = [f"{name.replace('_', '-')}={shown(getattr(experiment, name))}" for name in varying]
     words = "_".join([*_family(experiment), *said])
-    safe = folder_name(words)
-    if len(safe) > LONGEST:
-        safe = f"{safe[:LONGEST]}_{_fingerprint(experiment)}"
+    whole = folder_name(words)
+    short = cut(whole, LONGEST)
+    safe = whole if short == whole else f"{short}_{_fingerprint(experiment)}"
     return f"{safe}_s{experiment.seed}"
 
 

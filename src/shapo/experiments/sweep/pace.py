@@ -22,13 +22,13 @@ class Pace:
         now, here = row["time/steps_per_second"], self._speeds.setdefault(job.experiment.env, {})
         here[job.name] = NEWS * now + (1 - NEWS) * here.get(job.name, now)
 
-    def seconds_left(self, lacking: Iterable[tuple[Job, int]], at_once: int) -> float | None:
-        """Until all jobs have made their lacking iterations, so many `at_once`; None if nobody can know yet."""
+    def seconds_left(self, jobs: Iterable[Job], at_once: int) -> float | None:
+        """Until all jobs are finished, so many `at_once`; None if nobody can know yet."""
         known = [speed for speeds in self._speeds.values() for speed in speeds.values()]
         if not known:
             return None
         seconds = []
-        for job, iterations in lacking:
+        for job in jobs:
             here = list(self._speeds.get(job.experiment.env, {}).values()) or known
-            seconds.append(iterations * job.experiment.batch_steps / float(np.mean(here)))
+            seconds.append(job.lacking * job.experiment.batch_steps / float(np.mean(here)))
         return max(sum(seconds) / max(at_once, 1), max(seconds, default=0.0))

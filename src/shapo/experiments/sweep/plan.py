@@ -31,9 +31,14 @@ class Job(NamedTuple):
         return self.folder.name
 
     @property
+    def lacking(self) -> int:
+        """Iterations that are left to do."""
+        return max(self.experiment.iterations - self.done, 0)
+
+    @property
     def finished(self) -> bool:
         """Whether nothing is left to do."""
-        return self.done >= self.experiment.iterations
+        return not self.lacking
 
 
 class Plan(NamedTuple):

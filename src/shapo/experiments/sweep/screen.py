@@ -21,7 +21,7 @@ from shapo.words import counted, printable
 SECONDS_BETWEEN_LINES = 10.0
 STOPPING = "stopping: the runs close their files …"
 ROWS = 40
-"""Of the table before the start; a longer grid is cut in the middle."""
+"""Of the table before the start; of a longer grid the first ones and the last are shown."""
 
 
 class Screen(Protocol):

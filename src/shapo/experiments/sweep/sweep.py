@@ -132,7 +132,8 @@ class Sweep:
         return Outcome(finished, [(self._jobs[name], why) for name, why in self._failed.items()])
 
     def _start(self, job: Job) -> None:
-        _failure_file(job).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # if nothing can be written there, its run will say so
+            (job.folder / FAILURE).unlink(missing_ok=True)
         self._started.add(job.name)
         self._engine.start(job)
 
@@ -165,13 +166,14 @@ class Sweep:
             return
         self._failed[name] = failure
         if job.folder.is_dir() and failure.kind != "in use":  # there, somebody else is at work
-            write_atomically(_failure_file(job), f"{failure.reason}\n".encode(errors="replace"))
+            with contextlib.suppress(OSError):
+                note = f"{failure.reason}\n".encode(errors="replace")
+                write_atomically(job.folder / FAILURE, note)
 
     def _show(self) -> None:
         names = [*self._started, *(job.name for job in self._waiting)]
         unfinished = [self._jobs[name] for name in names]
-        lacking = [(job, job.experiment.iterations - job.done) for job in unfinished]
-        left = self._pace.seconds_left(lacking, len(self._running))
+        left = self._pace.seconds_left(unfinished, len(self._running))
         counts = {
             "finished": len(self._jobs) - len(unfinished) - len(self._failed),
             "running": len(self._running),
@@ -179,10 +181,6 @@ class Sweep:
             "failed": len(self._failed),
         }
         self._screen.show(counts, left)
-
-
-def _failure_file(job: Job) -> Path:
-    return job.folder / FAILURE
 
 
 @contextlib.contextmanager
