@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from shapo.experiments import style
 from shapo.experiments.comparison import picture
 from shapo.experiments.comparison.arms import arms_of
-from shapo.experiments.study import forest, telling
+from shapo.experiments.study import forest, judging, telling
 from shapo.experiments.study.questions import Block
 from shapo.runs.folder import Run
 from shapo.runs.reading import read_runs
@@ -44,7 +44,7 @@ def parts(runs: Sequence[Run]) -> dict[str, str]:
         for *told, differences, seeds, said_by, command in telling.claims(runs)
     ]
     table = "\n".join(_table(headings, claims))
-    sections = "\n".join(line for block in telling.begun(runs) for line in _section(block, runs))
+    sections = "\n".join(line for block in judging.begun(runs) for line in _section(block, runs))
     return {"claims": f"{telling.effort(runs)}.\n\n{table}", "blocks": sections.strip()}
 
 
@@ -89,13 +89,13 @@ def _table(headings: telling.Row, rows: Sequence[telling.Row]) -> Iterator[str]:
 def draw(runs: Sequence[Run]) -> None:
     """The pictures of each block, and of all claims."""
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for block in telling.begun(runs):
+    for block in judging.begun(runs):
         for name, shown in pictures(block, runs).items():
             with style.house_style():
                 figure = picture.draw(arms_of(shown))
                 _save(figure, name)
     with style.house_style():
-        _save(forest.draw(telling.judgements(runs)), CLAIMS)
+        _save(forest.draw(judging.judgements(runs)), CLAIMS)
 
 
 def _save(figure: Figure, name: str) -> None:
@@ -109,7 +109,7 @@ def pictures(block: Block, runs: Sequence[Run]) -> dict[str, list[Run]]:
     found: dict[str, list[Run]] = {}
     for name, arm in block.arms.items():
         file = "-".join([*block.name.split(), *([arm.algo] if several else [])]) + ".png"
-        if own := telling.within(block, name, runs):
+        if own := block.found(name, runs):
             found.setdefault(file, []).extend(own)
     return found
 

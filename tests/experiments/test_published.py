@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shapo.experiments.quantities import COST, RETURN, TOTAL_COST
-from shapo.experiments.study import telling
+from shapo.experiments.study import judging
 from shapo.experiments.study.questions import CLAIMS
 from shapo.runs.reading import read_runs
 
@@ -99,13 +99,13 @@ def page(name):
 
 
 def test_the_front_page_counts_the_runs_of_its_picture(study, runs):
-    (flagship,) = (block for block in telling.begun(runs) if block.name == "flagship")
-    finished = sum(len(telling.within(flagship, arm, runs)) for arm in flagship.arms)
+    (flagship,) = (block for block in judging.begun(runs) if block.name == "flagship")
+    finished = sum(len(flagship.found(arm, runs)) for arm in flagship.arms)
     assert f"{finished} trainings of 10M steps" in (DOCS.parent / "README.md").read_text()
 
 
 def test_every_picture_is_there(study, runs):
-    pictures = {name for block in telling.begun(runs) for name in study.pictures(block, runs)}
+    pictures = {name for block in judging.begun(runs) for name in study.pictures(block, runs)}
     assert {*pictures, study.CLAIMS} == {path.name for path in study.IMAGES.glob("*.png")}
 
 

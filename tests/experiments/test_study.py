@@ -12,7 +12,7 @@ from shapo.cli import main as cli
 from shapo.experiments import style, sweep
 from shapo.experiments.figures.registry import FIGURES
 from shapo.experiments.statistics import apart, in_pairs, weighted_means
-from shapo.experiments.study import telling
+from shapo.experiments.study import judging, telling
 from shapo.experiments.study.forest import effect
 from shapo.experiments.study.plan import FIRST_SEEDS, RADII, blocks, chosen_radius, flagship
 from shapo.experiments.study.questions import (
@@ -166,7 +166,7 @@ def test_more_return_holds_and_less_does_not(runs):
 
 def values(block, runs, *arms, quantity=RETURN.quantity):
     """Of each arm a number per seed."""
-    return [[quantity.of(run) for run in telling.within(block, arm, runs)] for arm in arms]
+    return [[quantity.of(run) for run in block.found(arm, runs)] for arm in arms]
 
 
 def compared(block, runs):
@@ -449,8 +449,8 @@ def test_the_effort_is_that_of_the_plans_finished_runs(runs, tmp_path):
 
 
 def test_only_what_was_begun_is_told(runs):
-    assert telling.begun([]) == []
-    (block,) = telling.begun(runs)
+    assert judging.begun([]) == []
+    (block,) = judging.begun(runs)
     assert (block.name, block.seeds) == ("flagship", range(10))
 
 

@@ -108,9 +108,9 @@ def _chosen(blocks: "list[Block]", names: list[str]) -> "list[Block]":
 
 
 def _draw(runs: "list[Run]", folder: Path) -> None:
-    from shapo.experiments.study import forest, telling
+    from shapo.experiments.study import forest, judging
 
-    judgements = telling.judgements(runs)
+    judgements = judging.judgements(runs)
     if any(each.findings for each in judgements):
         print(f"picture={forest.save(judgements, folder)[0]}")
     else:
@@ -118,9 +118,9 @@ def _draw(runs: "list[Run]", folder: Path) -> None:
 
 
 def _show(runs: "list[Run]") -> None:
-    from shapo.experiments.study import telling
+    from shapo.experiments.study import judging, telling
 
-    for block in telling.begun(runs):
+    for block in judging.begun(runs):
         print_prose(telling.title(block, runs))
         print()
         for headings, rows in (

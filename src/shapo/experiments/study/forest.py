@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from shapo.experiments import style
-from shapo.experiments.study.telling import Judgement, compared, difference
+from shapo.experiments.study.judging import Judgement
+from shapo.experiments.study.telling import compared, difference
 from shapo.experiments.study.verdicts import Finding
 
 LOOKS = {

@@ -156,6 +156,11 @@ class Block:
         """The contrasts, in groups that are corrected together."""
         return self.contrasts, self.asked_later
 
+    def found(self, arm: str, runs: Sequence[Run]) -> list[Run]:
+        """The finished runs of one of its arms, by seed."""
+        by_seed = runs_of(self.arms[arm], runs)
+        return [run for seed, run in sorted(by_seed.items()) if seed in self.seeds]
+
     def experiments(self, finished: Sequence[Run] = ()) -> list[Experiment]:
         """Every run of the block that is not there yet, seed by seed: whatever is there early is a fair sample."""
         there = {name: runs_of(arm, finished).keys() for name, arm in self.arms.items()}
