@@ -8,6 +8,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import PlaceHolderLayoutEngine
 
 from shapo.experiments import style
 from shapo.experiments.study.judging import Judgement
@@ -21,8 +22,12 @@ LOOKS = {
     "open": style.Look(style.GREY, "o"),
 }
 """By how a verdict begins."""
+AS_PLACED = PlaceHolderLayoutEngine(adjust_compatible=True, colorbar_gridspec=True)
+"""No layout: after the first file, Matplotlib would take "none" for whatever the style says."""
 REACH = 6.0
 """What lies further out is an arrow: of how little matters where agents differ a lot, nobody wants to see all."""
+CLEAR = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+"""Lines do not run through a long heading."""
 WIDTH, ROW, HEADING = 10.0, 0.17, 0.25
 """Inches."""
 
@@ -54,7 +59,7 @@ def draw(judgements: Sequence[Judgement]) -> Figure:
     matplotlib.use("agg")
     shown = [each for each in judgements if each.findings]
     height = sum(HEADING + ROW * len(each.findings) for each in shown)
-    figure = plt.figure(figsize=(WIDTH, height + 0.6), layout="none")
+    figure = plt.figure(figsize=(WIDTH, height + 0.6), layout=AS_PLACED)
     axes = figure.add_axes((0.4, 0.5 / (height + 0.6), 0.345, height / (height + 0.6)))
     words = axes.get_yaxis_transform()  # x in widths of the panel, y in inches from above
 
@@ -64,7 +69,7 @@ def draw(judgements: Sequence[Judgement]) -> Figure:
     y = 0.0
     for each in shown:
         y -= HEADING
-        write(-1.12, each.claim.text[0].upper() + each.claim.text[1:], weight="bold")
+        write(-1.12, each.claim.text[0].upper() + each.claim.text[1:], weight="bold", bbox=CLEAR)
         write(1.04, each.verdict, weight="bold", color=_look(each.verdict).colour)
         for what, found in compared(each):
             y -= ROW
