@@ -10,6 +10,7 @@ from synthetic import write_run
 
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
+from shapo.experiments import quantities
 from shapo.runs import archives
 from shapo.runs.archives import GROWING, KEPT, read_archive, write_archive
 from shapo.runs.config import BadConfig
@@ -37,6 +38,17 @@ def test_every_number_that_tables_show_is_the_same(runs, tmp_path):
             shown = (lambda run: run.last) if column in GROWING else (lambda run: run.final)
             value, expected = (shown(run.history)(column) for run in (ours, theirs))
             np.testing.assert_allclose(value, expected, rtol=1e-6, err_msg=column)
+
+
+def test_every_number_that_a_run_is_known_by_is_the_same(runs, tmp_path):
+    """Whatever an archive calls growing."""
+    write_archive(runs, tmp_path / "study.runs.gz")
+    known = [each for each in vars(quantities).values() if isinstance(each, quantities.Quantity)]
+    known.append(quantities.Quantity("seconds", "time/seconds", "so far"))
+    assert len(known) > 9
+    for ours, theirs in zip(read_archive(tmp_path / "study.runs.gz"), runs, strict=True):
+        for each in known:
+            assert each.of(ours) == pytest.approx(each.of(theirs), rel=1e-6), each.name
 
 
 @pytest.mark.parametrize("iterations", [250, 350, 137, 23, 1])
