@@ -73,10 +73,24 @@ def test_mean_curves_are_means_and_standard_errors(tmp_path):
     np.testing.assert_allclose(curve.steps, runs[0].history.columns["steps"])
     np.testing.assert_allclose(curve.mean, rows.mean(0))
     np.testing.assert_allclose(curve.error, rows.std(0, ddof=1) / np.sqrt(3))
+    two, one = (mean_curve(runs[:many], "reward/episode").error for many in (2, 1))
+    np.testing.assert_allclose(two, np.abs(rows[1] - rows[0]) / 2)
+    assert not one.any()
     smooth = mean_curve(runs, "reward/episode", window=3)
     by_hand = np.stack([[np.mean(row[max(0, i - 2) : i + 1]) for i in range(10)] for row in rows])
     np.testing.assert_allclose(smooth.mean, by_hand.mean(0))
     assert mean_curve(runs, "no/such").steps.size == 0
+
+
+def test_a_running_mean_is_of_what_is_known(tmp_path):
+    [run] = read_runs(write_run(tmp_path / "run", SHORT)).runs
+    reward = run.history.columns["reward/episode"].copy()
+    reward[[0, 1, 5]] = np.nan
+    broken = run.history.columns | {"reward/episode": reward}
+    curve = mean_curve([dataclasses.replace(run, moment=History(broken))], "reward/episode", 3)
+    by_hand = [np.nanmean(reward[max(0, i - 2) : i + 1]) for i in range(2, 10)]
+    np.testing.assert_allclose(curve.mean, by_hand)
+    assert curve.steps[0] == 60_000, "of the first two iterations nothing is known"
 
 
 @pytest.mark.parametrize("iterations", [250, 300, 500])
