@@ -10,7 +10,7 @@ from synthetic import write_run
 from shapo.cli import main as cli
 from shapo.experiments import style, sweep
 from shapo.experiments.figures.registry import FIGURES
-from shapo.experiments.statistics import apart, in_pairs, weighted_means
+from shapo.experiments.statistics import Interval, apart, in_pairs, weighted_means
 from shapo.experiments.study import telling
 from shapo.experiments.study.forest import effect
 from shapo.experiments.study.plan import FIRST_SEEDS, RADII, blocks, chosen_radius, flagship
@@ -18,6 +18,7 @@ from shapo.experiments.study.questions import (
     ACTOR,
     CARRIES,
     CLAIMS,
+    COST_RATE,
     CRITICS,
     EARNS,
     FALLS_LESS,
@@ -27,9 +28,11 @@ from shapo.experiments.study.questions import (
     TAILS,
     TOGETHER,
     UNCONSTRAINED,
+    Contrast,
 )
-from shapo.experiments.study.verdicts import foreseen, holm, judged, verdict_on
+from shapo.experiments.study.verdicts import Finding, foreseen, holm, judged, verdict_on
 from shapo.runs.archives import write_archive
+from shapo.runs.history import History
 from shapo.runs.reading import read_runs
 
 NOTHING = sweep.Outcome([], [])
@@ -276,6 +279,51 @@ def test_what_is_told_are_the_runs_means(runs):
     few = telling.arms(block, [run for run in runs if run.experiment.seed == 0])
     assert all("±" not in cell for row in few for cell in row)
     assert not telling.verdicts(block, runs[:2]) and len(telling.verdicts(block, runs)) == 6
+
+
+@pytest.mark.parametrize(
+    ("criterion", "difference", "p", "verdict"),
+    [
+        (RETURN, (3.0, 1.0, 5.0), 0.04, "holds"),
+        (
+            RETURN,
+            (3.0, 1.0, 5.0),
+            0.05,
+            "undecided",
+        ),  # by its interval alone; corrected, it does not
+        (RETURN, (-3.0, -5.0, -1.0), 0.04, "does not hold"),
+        (RETURN, (0.5, -0.9, 1.9), 0.5, "does not hold"),  # what matters of a return is 2
+        (RETURN, (0.5, -1.1, 2.1), 0.5, "undecided"),
+        (COST_RATE, (-3.0, -5.0, -1.0), 0.04, "holds"),  # of a cost, less is better
+        (COST_RATE, (3.0, 1.0, 5.0), 0.04, "does not hold"),
+        (COST_RATE, (0.0, -0.9, 0.9), 0.5, "does not hold"),  # and a twentieth of theirs matters
+        (COST_RATE, (0.0, -1.1, 1.1), 0.5, "undecided"),
+    ],
+)
+def test_a_verdict_is_by_rule(criterion, difference, p, verdict):
+    contrast, means = Contrast("ours", "theirs", criterion), (40.0, 20.0)
+    assert Finding(contrast, means, 5, 5, Interval(*difference), p, p / 4).verdict == verdict
+    assert Finding(contrast, means, 4, 5, Interval(*difference), p, p / 4).verdict == "open"
+
+
+@pytest.mark.parametrize(("p", "told"), [(4e-4, "< 0.001"), (6e-4, "0.001"), (0.004, "0.004")])
+def test_a_p_value_is_told_to_three_decimals(runs, monkeypatch, p, told):
+    one = judged(flagship(FIRST_SEEDS), runs)[0]._replace(p=p)
+    monkeypatch.setattr(telling, "judged", lambda block, runs: [one])
+    assert [row[5] for row in telling.verdicts(flagship(FIRST_SEEDS), runs)] == [told]
+
+
+def test_e_sam_looks_as_far_as_shapo_does_on_average(runs):
+    """Over the whole training, and over its seeds."""
+    rng, changed, distances = np.random.default_rng(0), [], []
+    for run in runs:
+        far = rng.gamma(2.0, size=run.experiment.iterations)
+        history = History(run.history.columns | {"gradient/distance": far})
+        changed.append(replace(run, moment=history))
+        if run.experiment.pessimism == RADII[0] and run.experiment.gradient == "shapo":
+            distances.append(far)
+    (metric,) = (block for block in blocks(changed) if block.name == "metric")
+    assert metric.arms["E-SAM as far as SHAPO δ 1e-4"].rho == float(f"{np.mean(distances):.2g}")
 
 
 def test_a_claim_is_judged_by_all_its_contrasts(runs):
