@@ -33,10 +33,11 @@ from shapo.rollout import rollout as rollout_module
 from shapo.rollout import worker as worker_module
 from shapo.rollout.actions import ActionScale, Choices
 from shapo.rollout.blueprint import Blueprint
-from shapo.rollout.collector import action_noise
+from shapo.rollout.collector import Collector, action_noise
 from shapo.rollout.processes import available_cores
 from shapo.rollout.rollout import Rollout, RolloutError
 from shapo.rollout.worker import env_seed
+from shapo.types import Batch
 from shapo.words import BadInput
 
 EXPERIMENT = Experiment(env="Toy", num_envs=5, steps_per_env=40, seed=3, workers=2)
@@ -143,6 +144,27 @@ def test_episodes_are_sums_of_the_batch(two_workers):
         np.testing.assert_allclose(got.episodes.costs[:, 0], costs)
         np.testing.assert_array_equal(got.episodes.length, length)
         np.testing.assert_array_equal(got.episodes.terminated, terminated)
+
+
+class Stumbling(Toy):
+    """Where time runs out it falls as well, in every second environment."""
+
+    def step(self, action):
+        step = super().step(action)
+        return step._replace(terminated=step.truncated & (np.arange(self.num_envs) % 2 == 0))
+
+
+def test_a_fall_in_the_last_step_is_a_fall_and_no_truncation():
+    """Nothing is bootstrapped from it."""
+    collector = Collector(Stumbling(4, horizon=10), 0, 0)
+    collector.reset(0)
+    real = lambda *shape: np.zeros((25, 4, *shape), np.float32)
+    batch = Batch(real(3), real(3), real(2), real(), real(1), real() > 0, real() > 0)
+    episodes = collector.collect(ACTOR, 0, batch, lambda: None)
+    late = np.isin(np.arange(25), (9, 19))[:, None]
+    np.testing.assert_array_equal(batch.terminated, late & [True, False, True, False])
+    np.testing.assert_array_equal(batch.truncated, late & [False, True, False, True])
+    assert episodes.terminated.tolist() == [True, False, True, False] * 2
 
 
 @pytest.mark.parametrize("workers", [1, 5])
