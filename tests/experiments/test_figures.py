@@ -165,6 +165,26 @@ def test_front_encloses_what_the_points_beat(axes):
     np.testing.assert_array_equal(axes.lines[0].get_xydata(), [[1, 2], [1, 5], [3, 8], [6, 8]])
 
 
+def test_a_hypervolume_is_out_to_the_worst_of_all_methods(runs):
+    results = gather([arm.with_steps(STEPS) for arm in fronts.lambda_arms()], read_runs(runs).runs)
+    points = {}
+    for arm, own, _ in results:
+        rate = np.mean([run.history.last("cost/rate") for run in own])
+        earned = np.mean([run.history.final("reward/episode") for run in own])
+        points.setdefault(arm.label, []).append((rate, earned))
+    rates, returns = np.concatenate([*points.values()]).T
+    dearest, least = rates.max(), returns.min()
+    expected = []
+    for label, own in points.items():
+        edges = sorted({rate for rate, _ in own} | {dearest})
+        best = lambda most, own=own: max(earned for rate, earned in own if rate <= most)
+        area = sum((b - a) * (best(a) - least) for a, b in itertools.pairwise(edges))
+        expected.append(f"{label} (hypervolume {area:.3g})")
+    (legend,) = fronts.LAMBDA.draw(results).legends
+    assert [text.get_text() for text in legend.get_texts()] == expected
+    plt.close("all")
+
+
 def test_runtime_is_measured(runs):
     rows = runtime.rows(gather([PLAIN, SHAPO], read_runs(runs).runs))
     values = {row.name: row.values for row in rows}
@@ -174,19 +194,24 @@ def test_runtime_is_measured(runs):
 
 
 def test_a_run_that_stood_still_says_nothing_about_shapo(tmp_path):
-    """One that stood still for two hours, and one on a machine that others had: the total agrees with the speed."""
+    """One that stood still for two hours, and one on a machine that others had: the total agrees with the speed.
+
+    All compiled in their first iteration.
+    """
     for seed, (seconds, speed) in enumerate([(70.0, 20_000), (7200.0, 10_000), (400.0, 500)]):
         folder = write_run(tmp_path / f"s{seed}", PLAIN.experiment.replace(seed=seed))
         header, *rows = [line.split(",") for line in (folder / "progress.csv").read_text().split()]
         rows[-1][header.index("time/seconds")] = str(seconds)
         for row in rows:
-            row[header.index("time/steps_per_second")] = str(speed)
+            row[header.index("time/steps_per_second")] = str(10 if row is rows[0] else speed)
         lines = [",".join(row) for row in (header, *rows)]
         (folder / "progress.csv").write_text("\n".join(lines) + "\n")
     results = gather([PLAIN, SHAPO], read_runs(tmp_path).runs)
     total, *_, speed = runtime.rows(results)
     assert speed.values[0] == 10_000 and np.isnan(speed.values[1])
     assert total.values[0] == pytest.approx(STEPS / 10_000 / 60) and np.isnan(total.values[1])
+    lack = need(results[:1], read_runs(tmp_path).runs, seeds=4)
+    assert lack.measured and lack.seconds == pytest.approx(STEPS / 10_000)
 
 
 def test_what_an_archive_does_not_keep_is_said_to_be_missing(runs, tmp_path):
