@@ -168,6 +168,20 @@ def test_the_picture_ends_at_the_numbers_of_the_table(tmp_path):
     picture.plt.close(figure)
 
 
+def test_the_picture_of_an_archive_ends_at_its_numbers_too(tmp_path):
+    """Of 250 iterations its last tenth has five rows, of five iterations each."""
+    long = Experiment(steps=250 * 20_000)
+    found = [read_runs(write_run(tmp_path / "run", long)).runs[0]]
+    write_archive(found, tmp_path / "all.runs.gz")
+    for runs in (found, read_runs(tmp_path / "all.runs.gz").runs):
+        figure = picture.draw(arms_of(runs))
+        (earned,), (_, paid) = (axes.lines for axes in figure.axes[:2])
+        for line, column in ((earned, "reward/episode"), (paid, "cost/episode")):
+            expected = found[0].history.values(column)[225:].mean()
+            assert line.get_ydata()[-1] == pytest.approx(expected, rel=1e-6)
+        picture.plt.close(figure)
+
+
 def test_runs_that_are_there(tmp_path, capsys, monkeypatch):
     """From folders, in the order they are given, and from an archive: the same numbers, and nothing is trained."""
     rows = written(tmp_path / "b", seeds=2, arms={"shapo": PAIR["shapo"]})
