@@ -264,12 +264,13 @@ def test_where_a_rate_falls_over_all_steps_a_longer_run_is_another(tmp_path):
 
 
 def test_an_archived_run_is_cut_where_one_of_its_rows_ends_or_not_at_all(tmp_path):
-    """A row is five iterations of 10M steps: after 51 iterations the run is known only as it stood after 55."""
+    """A row is five iterations of 10M steps: after 51 or 54 the run is known only as it stood after 55."""
     long, short = PLAIN.experiment.replace(steps=10_000_000), PLAIN.experiment.replace(seed=1)
     write_run(tmp_path / "folder", long)
     (tmp_path / "runs").mkdir()
     write_archive(read_runs(tmp_path / "folder").runs, tmp_path / "runs" / "long.runs.gz")
-    for steps, names in ((1_000_000, ["folder", "own"]), (1_020_000, ["own"])):
+    whole, own_alone = ["folder", "own"], ["own"]
+    for steps, names in ((1_000_000, whole), (1_020_000, own_alone), (1_080_000, own_alone)):
         own = write_run(tmp_path / "runs" / "own", short.replace(steps=steps))
         (found,) = gather([PLAIN.with_steps(steps)], read_runs(tmp_path / "runs").runs)
         assert [run.folder.name for run in found.runs] == names

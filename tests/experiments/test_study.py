@@ -250,6 +250,18 @@ def test_a_block_is_judged_once_when_all_its_seeds_are_there(runs):
     assert telling.claims(early)[0][1::2] == ("open", "4 of 5")
 
 
+def test_only_finished_runs_of_the_blocks_own_seeds_are_judged(runs, tmp_path):
+    block = flagship(range(1, 4))
+    for found, sides in compared(block, runs):
+        assert (found.seeds, found.planned) == (3, 3) and np.shape(sides) == (2, 3)
+        np.testing.assert_allclose(found.means, np.mean(sides, axis=1))
+    for number, experiment in enumerate(flagship(FIRST_SEEDS).experiments()):
+        write_run(tmp_path / str(number), experiment, iterations=20)
+    going_on = read_runs(tmp_path).runs
+    assert judged(flagship(FIRST_SEEDS), going_on) == [] and chosen_radius(going_on) is None
+    assert telling.effort(going_on) == telling.effort([])
+
+
 def test_who_looks_after_every_seed_is_deceived():
     """Of 3, 4 and 5 seeds of four pairs of equal arms, a test at 5 % each: the rule's reason."""
     rng = np.random.default_rng(0)
@@ -416,6 +428,8 @@ def test_a_claim_without_runs_says_how_sure_its_seeds_would_be(runs, tmp_path):
     aside = f"set aside, see “{FISHER.instead}”"
     assert rows[FISHER.text] == (f"5 seeds would leave ± {one:.2f}", aside)
     assert telling.claims(runs[:1])[0][2] == "–"  # of one run nobody knows how it scatters
+    pairs = replace(flagship(FIRST_SEEDS), comparison=in_pairs)
+    assert np.isnan(foreseen(pairs, pairs.contrasts[0], runs))  # nor, of single runs, how pairs do
     assert rows[CARRIES.text] == ("–", "not run yet"), "other algorithms scatter as they will"
     block = {each.name: each for each in blocks(runs)}["bases"]
     for number, experiment in enumerate(block.experiments()[:16]):
