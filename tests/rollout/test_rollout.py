@@ -36,7 +36,7 @@ from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.collector import Collector, action_noise
 from shapo.rollout.processes import available_cores
 from shapo.rollout.rollout import Rollout, RolloutError
-from shapo.rollout.worker import env_seed
+from shapo.rollout.worker import TRAINING_SEEDS_BELOW, env_seed
 from shapo.types import Batch
 from shapo.words import BadInput
 
@@ -180,6 +180,25 @@ def test_a_restored_state_goes_on_exactly(two_workers):
     (again,) = collected(EXPERIMENT.replace(workers=1), restore_after=two_workers[0])
     same(again.batch, two_workers[1].batch)
     same(again.episodes, two_workers[1].episodes)
+
+
+def test_a_batch_stays_as_it_was_until_the_one_after_the_next(two_workers):
+    """The learner still reads it while the workers fill another."""
+    with Rollout(Blueprint(EXPERIMENT, Toy), os.devnull) as rollout:
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        first = rollout.finish().batch
+        rollout.begin(1, ACTOR)
+        second = rollout.finish().batch
+        same(first, two_workers[0].batch)
+        same(second, two_workers[1].batch)
+
+
+def test_no_two_trainings_share_an_environments_seed():
+    """Seeds as people choose them, small ones and a large one, with more environments than anybody has."""
+    firsts = sorted(env_seed(seed, 0) for seed in (*range(1000), 2**31, 2**63))
+    assert np.diff(firsts).min() >= 1000 and firsts[-1] < TRAINING_SEEDS_BELOW
+    assert [env_seed(7, env) - env_seed(7, 0) for env in range(3)] == [0, 1, 2]
 
 
 def test_histories_of_different_length_are_kept():
