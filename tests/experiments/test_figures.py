@@ -25,6 +25,7 @@ from shapo.experiments.figures.figure import Arm, Result, at_radius, gather, nee
 from shapo.experiments.quantities import COST_RATE
 from shapo.rules.multipliers import Pid
 from shapo.runs.archives import write_archive
+from shapo.runs.history import History
 from shapo.runs.reading import read_runs
 
 STEPS = 200_000
@@ -157,6 +158,45 @@ def test_curves_are_means_of_the_runs(axes, runs):
     drawing.curves(axes, [result], "cost/episode")
     expected = np.mean([run.history.columns["cost/episode"] for run in result.runs], axis=0)
     np.testing.assert_allclose(axes.lines[0].get_ydata(), expected)
+    error = scipy.stats.sem([run.history.columns["cost/episode"] for run in result.runs])
+    [band] = axes.collections
+    path = band.get_paths()[0].vertices
+    for x, middle, reach in zip(
+        result.runs[0].history.values("steps"), expected, error, strict=True
+    ):
+        here = path[path[:, 0] == x, 1]
+        np.testing.assert_allclose([here.min(), here.max()], [middle - reach, middle + reach])
+
+
+def test_a_point_is_of_the_runs_whose_return_and_cost_are_known(runs):
+    [result] = gather([SHAPO], read_runs(runs).runs)
+    known, lost = result.runs
+    unknown = np.full(len(lost.history.values("steps")), np.nan)
+    lost = dataclasses.replace(
+        lost, moment=History(lost.history.columns | {"reward/episode": unknown})
+    )
+    found = drawing.score(result._replace(runs=[known, lost]), COST_RATE)
+    alone = known.history.final("reward/episode"), 0, known.history.last("cost/rate"), 0
+    assert found == pytest.approx(alone)
+    assert drawing.score(result._replace(runs=[lost]), COST_RATE) is None
+
+
+def test_bars_are_standard_errors_of_their_own_number(runs):
+    arms = [arm.with_steps(STEPS) for arm in figures.FIGURES["sensitivity"].arms()]
+    results = gather(arms, read_runs(runs).runs)
+    drawn = figures.FIGURES["sensitivity"].draw(results)
+    own = [result for result in results if result.arm.panel == "pessimism"]
+    for panel, number in (
+        (drawn.axes[0], lambda run: run.history.final("reward/episode")),
+        (drawn.axes[2], lambda run: run.history.last("cost/rate")),
+    ):
+        (container,) = panel.containers
+        (bars,) = container.lines[2]
+        for bar, result in zip(bars.get_segments(), own, strict=True):
+            values = [number(run) for run in result.runs]
+            middle, error = np.mean(values), scipy.stats.sem(values)
+            np.testing.assert_allclose(bar[:, 1], [middle - error, middle + error])
+    plt.close("all")
 
 
 def test_front_encloses_what_the_points_beat(axes):
