@@ -114,6 +114,23 @@ def test_an_archive_has_the_curve_of_its_run(tmp_path, iterations):
     np.testing.assert_allclose(archived.mean[-1], packed.history.final("reward/episode"))
 
 
+@pytest.mark.parametrize("column", ["reward/episode", "cost/total"])
+def test_beside_an_archive_a_folder_is_drawn_as_if_it_were_in_it(tmp_path, column):
+    experiment = SHORT.replace(steps=250 * SHORT.batch_steps)
+    for seed in range(2):
+        write_run(tmp_path / f"s{seed}", experiment.replace(seed=seed))
+    runs = read_runs(tmp_path).runs
+    (tmp_path / "archived").mkdir()
+    write_archive(runs, tmp_path / "archived" / "all.runs.gz")
+    both = read_runs(tmp_path / "archived").runs
+    mixed = [both[0], runs[1]]
+    assert {len(run.history.values("steps")) for run in mixed} == {100, 250}
+    for window in (1, 25):
+        expected = mean_curve(both, column, window)
+        for order in (mixed, mixed[::-1]):
+            np.testing.assert_allclose(mean_curve(order, column, window), expected, rtol=1e-6)
+
+
 def test_a_curve_begins_where_every_run_has_a_value(tmp_path):
     for seed in range(3):
         folder = write_run(tmp_path / f"s{seed}", SHORT.replace(seed=seed))
