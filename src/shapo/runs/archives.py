@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.experiment import Experiment
 from shapo.runs.config import BadConfig, config_of
 from shapo.runs.files import write_atomically
 from shapo.runs.folder import Run
@@ -177,4 +178,12 @@ def _unpacked(path: Path, content: dict) -> Run:
     config = config_of(content["config"], path.name)
     if name != Path(name).name or name == "..":
         raise BadInput(f"{name!r} leads out of it")
-    return Run(path / name, *config, moment=history)
+    return Run(path / name, *config, moment=_to_the_step(history, config[0]))
+
+
+def _to_the_step(history: History, experiment: Experiment) -> History:
+    """With its steps as they were before they were rounded: else it is another length than the same run in a folder."""
+    rounded = history.values("steps")
+    counted = (history.values("iteration") + 1) * experiment.batch_steps
+    same = np.isclose(counted, rounded, rtol=10.0 ** (1 - DIGITS), atol=0)
+    return History({**history.columns, "steps": np.where(same, counted, rounded)})

@@ -92,7 +92,7 @@ def _line(run: Run) -> Line:
 
 
 def _state(run: Run, steps: float) -> str:
-    archived = run.moment is not None  # which only what is finished is; its steps may be rounded
+    archived = run.moment is not None  # which only what is finished is
     if archived or is_sealed(run.folder) or steps >= run.experiment.steps:
         return "finished"
     if run.failure:
