@@ -8,6 +8,7 @@ from typing import ClassVar
 import hostile
 import numpy as np
 import pytest
+import scipy.stats
 from test_acting import make_actor
 from toy_env import Priced, Toy
 
@@ -18,6 +19,7 @@ from shapo.evaluate import (
     EVALUATION_SEEDS_FROM,
     LAST_SEED,
     STRIDE,
+    Evaluation,
     blueprint_of,
     evaluate,
     first_seed,
@@ -84,6 +86,34 @@ def test_summary_follows_the_definitions():
     assert numbers["return_error"] == pytest.approx(np.std(found.returns, ddof=1) / np.sqrt(10))
     assert numbers["cost_p95"] == np.percentile(found.costs[:, 0], 95)
     assert not any(name.startswith("cost_1") for name in numbers)
+
+
+def test_a_summary_is_of_all_episodes():
+    rng = np.random.default_rng(0)
+    found = Evaluation(
+        returns=rng.gamma(2.0, size=9), costs=rng.gamma(2.0, size=(9, 1)), length=rng.integers(1, 99, 9),
+        terminated=np.arange(9) < 2, cut=np.arange(9) > 5,
+    )  # fmt: skip
+    paid, length = found.costs[:, 0], found.length.tolist()
+    assert found.summary() == pytest.approx({
+        "episodes": 9, "return": sum(found.returns) / 9, "return_error": scipy.stats.sem(found.returns),
+        "cost": sum(paid) / 9, "cost_error": scipy.stats.sem(paid), "cost_p80": np.percentile(paid, 80),
+        "cost_p95": np.percentile(paid, 95), "cost_rate": sum(paid) / sum(length),
+        "length": sum(length) / 9, "terminated": 2 / 9, "cut": 3,
+    })  # fmt: skip
+
+
+class Reshaped(Toy):
+    """Teaches with another reward than the task pays, as Sauté does."""
+
+    def step(self, action):
+        step = super().step(action)
+        return step._replace(reward=step.reward - 100, task_reward=step.reward)
+
+
+def test_what_the_task_pays_is_reported():
+    found = evaluate(POLICY, lambda num_envs, seed: Reshaped(num_envs), 5)
+    assert found.returns.tolist() == evaluate(POLICY, build, 5).returns.tolist()
 
 
 def test_each_of_several_costs_is_summed_up_by_itself():
@@ -180,6 +210,11 @@ def test_an_episode_without_an_end_is_cut_and_said_to_be():
     assert found.cut.sum() == 10 and (found.length[found.cut] == 60).all()
     assert (~found.cut).sum() == 2 * 3 + 8 * 2 and (found.length[~found.cut] == 25).all()
     assert found.summary()["cut"] == 10 and found.summary()["episodes"] == 32
+
+
+def test_an_episode_that_ends_in_its_last_step_is_not_cut():
+    found = evaluate(POLICY, lambda n, seed: Toy(n, horizon=10), episodes=45, max_steps=10)
+    assert found.length.tolist() == [10] * 45 and not found.cut.any()
 
 
 def test_no_episodes_is_an_error():

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from PIL import ImageDraw
-from test_evaluate import POLICY, Endless, play, write_priced_run
+from test_evaluate import POLICY, Endless, Reshaped, play, write_priced_run
 from toy_env import Priced, Toy
 
 from shapo import film as film_module
@@ -26,6 +26,12 @@ def test_a_film_is_one_episode_with_its_return_and_cost():
     np.testing.assert_array_equal(
         [frame.picture for frame in fewer[:-1]], [frame.picture for frame in frames[:-1:3]]
     )
+
+
+def test_a_film_tells_what_the_task_pays():
+    *_, last = film(POLICY, Toy(1), size=16)
+    *_, reshaped = film(POLICY, Reshaped(1), size=16)
+    assert reshaped.earned == last.earned
 
 
 def test_an_episode_without_an_end_is_cut():

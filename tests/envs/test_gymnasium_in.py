@@ -201,6 +201,14 @@ def test_several_costs():
     np.testing.assert_array_equal(step.cost[:, 1], [0, 1])
 
 
+def test_a_cost_function_is_told_what_the_environment_is():
+    """The observation that the step led to, and the action within its bounds."""
+    env = envs.make("Pendulum-v1", 2, cost=lambda obs, action, info: [obs[2], action[0]])
+    env.reset(0)
+    step = env.step(np.array([[7.0], [-0.5]]))
+    np.testing.assert_array_equal(step.cost, np.stack([step.last_obs[:, 2], [2.0, -0.5]], axis=1))
+
+
 def test_observations_and_actions_of_any_shape_become_vectors():
     env = envs.make(Grid, 1)
     np.testing.assert_array_equal(env.reset(0), [[0, 1, 0, 0.5, -0.5]])

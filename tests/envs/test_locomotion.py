@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from shapo import envs
+from shapo.envs.locomotion import robots
 from shapo.envs.locomotion.env import Locomotion
 
 ROBOTS = ["Ant", "HalfCheetah", "Hopper", "Humanoid", "Swimmer", "Walker2d"]
@@ -70,6 +71,27 @@ def test_equals_gymnasium_over_full_episodes(robot):
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_equals_gymnasium_over_many_episodes(robot):
     assert compare(f"{robot}-v4", steps=10_050, num_envs=5, seed=3) >= 50
+
+
+@pytest.mark.parametrize(
+    ("robot", "height"), [("Ant", 2), ("Hopper", 1), ("Humanoid", 2), ("Walker2d", 1)]
+)
+def test_who_has_fallen_is_gymnasiums_to_say(robot, height):
+    """Just beside every bound, and where random actions do not lead: too high, too fast, no number at all."""
+    theirs, rng, found = reference(f"{robot}-v4").unwrapped, np.random.default_rng(0), []
+    for _ in range(500):
+        theirs.reset(seed=0)
+        qpos, qvel = theirs.data.qpos, theirs.data.qvel
+        qpos[height] = rng.choice([0.2, 0.7, 0.8, 1.0, 2.0]) + rng.choice([-1e-3, 0.0, 1e-3])
+        if height == 1:
+            qpos[2] = rng.choice([-1.0, -0.2, 0.0, 0.2, 1.0]) + rng.choice([-1e-3, 0.0, 1e-3])
+        wild = rng.choice([0.0, 99.0, -101.0, np.nan], p=[0.7, 0.1, 0.1, 0.1])
+        values, first = (qpos, 3) if rng.random() < 0.5 else (qvel, 0)
+        values[rng.integers(first, len(values))] += wild
+        found.append((robots.ROBOTS[robot].healthy(qpos[None], qvel[None])[0], theirs.is_healthy))
+    ours, expected = np.transpose(found)
+    np.testing.assert_array_equal(ours, expected)
+    assert 20 < expected.sum() < 480
 
 
 @pytest.mark.parametrize("robot", ROBOTS)

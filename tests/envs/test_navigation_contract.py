@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapo.envs import navigation
+from shapo.envs.navigation.env import Navigation
 from shapo.envs.navigation.seeker import seek_everything
+from shapo.envs.navigation.tasks import Objects
 from shapo.envs.protocol import BatchEnv
 
 ALL = pytest.mark.parametrize("id", navigation.TASKS)
@@ -108,6 +110,44 @@ def test_episodes_end_at_the_horizon_and_begin_anew(id):
     assert state["steps"].tolist() == [0, 0]
     assert np.abs(state["spots"] - first).max() > 0.1
     assert np.abs(state["robot_v"]).max() == 0
+
+
+@pytest.mark.parametrize(
+    "id", ["SafetyPointGoal2-v0", "SafetyPointPush2-v0", "SafetyCarPush1-v0", "SafetyCarButton1-v0"]
+)
+def test_an_episode_owes_the_one_before_nothing_but_its_random_stream(id):
+    env, fresh = navigation.make(id, 2, 5), navigation.make(id, 2, 9)
+    for _ in range(30):
+        env.step(seek_everything(env))
+    used, clean = env.get_state(), fresh.get_state()
+    used["body_q"][..., 4:6] += 0.1  # tilted, and moving
+    used["body_v"] += 0.1
+    used["timer"][:] = 5
+    clean["words"] = used["words"]
+    steps = []
+    for each, state in ((env, used), (fresh, clean)):
+        state["steps"][:] = env.horizon - 1
+        each.set_state(state)
+        steps.append(each.step(np.zeros((2, 2))))
+    assert all(step.truncated.all() and (step.reward < 0.5).all() for step in steps)
+    np.testing.assert_array_equal(steps[0].obs, steps[1].obs)
+    begun = fresh.get_state()
+    for name, array in env.get_state().items():
+        np.testing.assert_array_equal(array, begun[name], err_msg=name)
+
+
+def test_where_there_is_no_room_for_another_goal_the_episode_ends():
+    """With the robot in its middle a place as narrow as this has none."""
+    goal = Objects("goal", 1, keepout=0.305, size=0.3)
+    env = Navigation(navigation.Task("Narrow", "point", "goal", 0.75, (goal,)), 2, 0)
+    state = env.get_state()
+    state["robot_q"][0, :2], state["spots"][0, 1], state["last_goal"][0] = 0.0, (0.1, 0.0), 0.1
+    env.set_state(state)
+    step = env.step(np.zeros((2, 2)))
+    assert step.terminated.tolist() == [True, False] and not step.truncated.any()
+    assert step.reward == pytest.approx([1, 0], abs=1e-6)
+    assert env.get_state()["steps"].tolist() == [0, 1]
+    assert (step.obs != step.last_obs).any(axis=1).tolist() == [True, False]
 
 
 def test_the_goal_moves_only_when_reached_and_pays_one():

@@ -101,3 +101,16 @@ def test_transitions_from_recorded_states(id, physics):
     assert np.quantile(pose_error[~free], 0.95) < 5e-3
     assert np.mean(step.cost != rows["cost"]) < 0.02
     assert np.median(np.abs(step.reward - rows["reward"])) < 1e-9
+
+
+def test_gremlins_nobody_touches_are_where_they_were_recorded():
+    """Where their course has them after so many steps: half of them were pushed about by nobody."""
+    id = "SafetyPointButton1-v0"
+    golden = navigation_golden.load(id)
+    before, rules = navigation_golden.states(id, golden), navigation.make(id, 1).rules
+    course = rules.course[before["steps"] + 1][:, None]
+    bodies = golden.rows["qfree1"].reshape(-1, rules.num_bodies, 7)
+    speeds = golden.rows["vfree1"].reshape(-1, rules.num_bodies, 6)
+    place = np.abs(bodies[:, :, :2] - before["body_start"] - course[:, :, :2]).max(axis=2)
+    assert place.min(axis=1).max() < 1e-8 and np.median(place) < 1e-12
+    assert np.median(np.abs(speeds[:, :, :3] - course[:, :, 3:])) < 1e-12

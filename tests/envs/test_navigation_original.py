@@ -1,4 +1,4 @@
-"""Push, Circle and Car against the constants and formulas of Safety-Gymnasium 1.0.0, of which no steps were recorded.
+"""What no steps were recorded of, against the constants and formulas of Safety-Gymnasium 1.0.0.
 
 Read in its sources: extents, counts, keep-outs, the order and the number of its draws, sizes, masses, rewards, costs.
 """
@@ -9,10 +9,27 @@ import pytest
 
 from shapo.envs import navigation
 from shapo.envs.navigation import TASKS, models
+from shapo.envs.navigation.state import RESTING
 
-EXTENT = {"Push0": 1.0, "Push1": 1.5, "Push2": 2.0, "Circle1": 0.8, "Circle2": 0.8}
+EXTENT = {
+    "Goal0": 1.0, "Goal1": 1.5, "Goal2": 2.0, "Button0": 1.0, "Button1": 1.5, "Button2": 1.8,
+    "Push0": 1.0, "Push1": 1.5, "Push2": 2.0, "Circle0": 0.8, "Circle1": 0.8, "Circle2": 0.8,
+}  # fmt: skip
+KEEPOUT = {
+    "goal": 0.305,
+    "hazard": 0.18,
+    "vase": 0.15,
+    "button": 0.2,
+    "marker": 0.4,
+    "gremlin": 0.4,
+}
 HAZARD, PILLAR, GOAL = 0.4, 0.3, 0.4
 """Keep-outs in Push."""
+COUNTS = {
+    "Goal0": {"goal": 1}, "Goal1": {"goal": 1, "hazard": 8, "vase": 1}, "Goal2": {"goal": 1, "hazard": 10, "vase": 10},
+    "Button0": {"button": 4, "marker": 1}, "Button1": {"button": 4, "marker": 1, "hazard": 4, "gremlin": 4},
+    "Button2": {"button": 4, "marker": 1, "hazard": 8, "gremlin": 6},
+}  # fmt: skip
 BOX = {"Point": 0.2, "Car": 0.125}
 WALLS = [(1.125, 0.0), (-1.125, 0.0), (0.0, 1.125), (0.0, -1.125)]
 AGENT_HEIGHT, GOAL_HEIGHT = 0.1, 0.16
@@ -24,6 +41,9 @@ def placed(name, robot):
         walls = 2 * int(name[-1])
         fixed = {0: None, 1: (0.0, 0.0)} | {2 + k: WALLS[k] for k in range(walls)}
         return [0.0] * (2 + walls), fixed
+    if name in COUNTS:
+        keepouts = [0.4, *(KEEPOUT[kind] for kind, n in COUNTS[name].items() for _ in range(n))]
+        return keepouts, dict.fromkeys(range(len(keepouts)))
     hazards, pillars = {"0": (0, 0), "1": (2, 1), "2": (4, 4)}[name[-1]]
     keepouts = [0.4, GOAL, *[HAZARD] * hazards, *[PILLAR] * pillars, BOX[robot]]
     return keepouts, dict.fromkeys(range(len(keepouts)))
@@ -52,7 +72,9 @@ def reset_of_the_original(name, robot, seed):
 
     spots = next(found for found in iter(layout, 0) if found)
     turns = rng.uniform(0, 2 * np.pi, len(keepouts))
-    if name.startswith("Push"):  # the first goal kept its place clear, and is thrown away
+    if name.startswith("Button"):  # the goal marks one of the buttons
+        spots[5] = spots[1 + rng.choice(4)]
+    if name.startswith(("Push", "Goal")):  # the first goal kept its place clear, and is thrown away
         del spots[1]
         spots[1] = next(place for place in iter(lambda: draw(1), 0) if clear(1, place, spots))
     return np.array([spots[j] for j in range(len(keepouts))]), turns
@@ -66,7 +88,7 @@ def test_layouts_are_the_originals(name, robot):
     for seed in range(5):
         spots, turns = reset_of_the_original(name, robot, seed)
         # Ours draws a fixed place as the original does, and then leaves the thing where it is meant to be.
-        near = 1e-14 if name.startswith("Push") else 1e-9
+        near = 1e-9 if name.startswith("Circle") else 1e-14
         np.testing.assert_allclose(state["spots"][seed], spots, rtol=0, atol=near)
         np.testing.assert_allclose(state["spots"][seed, 0], spots[0], rtol=0, atol=1e-14)
         turned = [0, -1] if name.startswith("Push") else [0]  # whose turn anybody could see
@@ -93,6 +115,97 @@ def test_pushing_is_paid_by_distances_in_space(robot):
     reward, after = env.step(np.ones((1, 2))).reward[0], distances()
     assert reward == pytest.approx(0.75 + box + goal - sum(after), abs=1e-9)
     assert abs(reward - 0.75) > 1e-5
+
+
+def test_a_reward_is_at_most_ten():
+    env = navigation.make("SafetyPointGoal0-v0", 3, 2)
+    state = env.get_state()
+    state["last_goal"] += [9.9, 50.0, -50.0]
+    env.set_state(state)
+    np.testing.assert_allclose(env.step(np.zeros((3, 2))).reward, [9.9, 10, -10], rtol=1e-9)
+
+
+def test_a_box_within_the_goal_pays_one_and_gets_another_goal():
+    """Within 0.3 of the goal's centre, in space: the box's is 0.04 higher. Where the robot is does not matter."""
+    env = navigation.make("SafetyPointPush0-v0", 2, 3)
+    state = env.get_state()
+    goal = state["spots"][:, 1]
+    state["body_q"][:, 0, :2] = np.add(goal, [(0.297, 0.0), (0.298, 0.0)])
+    state["robot_q"][:, :2] = state["body_q"][:, 0, :2] + [1.0, 0.0]
+    state["last_goal"], state["last_box"] = np.hypot([0.297, 0.298], 0.04), np.hypot(1.0, [0.1] * 2)
+    env.set_state(state)
+    np.testing.assert_allclose(env.step(np.zeros((2, 2))).reward, [1, 0], atol=1e-3)
+    after = env.get_state()["spots"]
+    np.testing.assert_array_equal(after[1, 1], goal[1])
+    robot, new, box = after[0, :3]
+    assert np.hypot(*(new - box)) >= GOAL + BOX["Point"] and np.hypot(*(new - robot)) >= GOAL + 0.4
+    np.testing.assert_allclose(env.step(np.zeros((2, 2))).reward, 0, atol=1e-3)
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_vases_cost_at_level_2_alone(level):
+    """To touch one, or one that moves at 0.1 mm/s or more, wherever it is."""
+    env = navigation.make(f"SafetyPointGoal{level}-v0", 4, 0)
+    state = env.get_state()
+    state["spots"][:, 2:] = 9.0  # hazards, too
+    state["robot_q"][:] = 0.0  # its arrow ahead
+    state["status"][:] = RESTING
+    state["body_q"][:] = 5.0, 5.0, 0.1, 1, 0, 0, 0
+    state["body_q"][0, 0, :2] = -0.1999, 0.0
+    state["body_v"][2:, 0, :3] = np.outer([1.01e-4, 0.99e-4], [2 / 3, -2 / 3, 1 / 3])
+    env.set_state(state)
+    assert env.step(np.zeros((4, 2))).cost.tolist() == [level == 2, 0, level == 2, 0]
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_wrong_buttons_cost_where_there_is_a_constraint(level):
+    env = navigation.make(f"SafetyPointButton{level}-v0", 2, 0)
+    state, rules = env.get_state(), env.rules
+    state["spots"][:, 6:] = state["body_start"][:] = state["body_q"][:, :, :2] = 9.0
+    state["goal_button"][:] = 1, 2
+    state["spots"][:, rules.first_solid : rules.first_solid + 4] = (0, 0), (0, 2), (0, 4), (0, 6)
+    state["spots"][:, rules.goal] = (0, 2), (0, 4)
+    state["last_goal"][:] = 4.0, 0.2
+    state["robot_q"][:] = 0.1999, 4.0, 0.0  # beside the third, its arrow ahead
+    env.set_state(state)
+    step = env.step(np.zeros((2, 2)))
+    assert step.cost.tolist() == [level > 0, 0]
+    np.testing.assert_allclose(step.reward, [4 - np.hypot(0.1999, 2), 1], atol=1e-2)
+
+
+def lidar_of_the_original(origin, axes, spots, reach):
+    """From the robot's origin and the matrix of its axes in the world; objects are seen on the ground."""
+    lidar, width = np.zeros(16), 2 * np.pi / 16
+    for spot in spots:
+        ahead, aside, _ = ([*spot, 0.0] - origin) @ axes
+        angle = np.arctan2(aside, ahead) % (2 * np.pi)
+        k, brightness = int(angle / width), max(0.0, reach - np.hypot(ahead, aside)) / reach
+        share = angle / width - k
+        for bin, part in ((k, 1.0), (k + 1, share), (k - 1, 1 - share)):
+            lidar[bin % 16] = max(lidar[bin % 16], part * brightness)
+    return lidar
+
+
+@pytest.mark.parametrize("name", ["Goal2", "Push1", "Circle1"])
+def test_what_a_tilted_car_sees_is_the_originals(name):
+    env, rng = navigation.make(f"SafetyCar{name}-v0", 20, 0), np.random.default_rng(0)
+    state = env.get_state()
+    state["robot_q"][:, 2] += rng.uniform(0, 0.1, 20)
+    turned = state["robot_q"][:, 3:7] + 0.2 * rng.normal(size=(20, 4))
+    state["robot_q"][:, 3:7] = turned / np.linalg.norm(turned, axis=1, keepdims=True)
+    obs, axes = env.set_state(state), np.zeros(9)
+    for i in range(20):
+        q, begin, j = state["robot_q"][i], 24, 1
+        mujoco.mju_quat2Mat(axes, q[3:7])
+        for group in env.task.objects:
+            spots = state["spots"][i, j : j + group.count]
+            j += group.count
+            if group.seen:
+                reach = 6.0 if name == "Circle1" else 3.0
+                seen = lidar_of_the_original(q[:3], axes.reshape(3, 3), spots, reach)
+                np.testing.assert_allclose(obs[i, begin : begin + 16], seen, atol=1e-12)
+                begin += 16
+        assert begin == len(obs[i])
 
 
 @pytest.mark.parametrize("level, costs", [(1, [1, 0, 0]), (2, [1, 0, 1])])

@@ -32,6 +32,14 @@ class Scripted:
         return Step(np.full((1, 1), float(self.t)), np.ones(1), cost, ~ended & ended, ended, last)
 
 
+class Falling(Scripted):
+    """Its episodes end where the others' do, but with a fall."""
+
+    def step(self, action):
+        step = super().step(action)
+        return step._replace(terminated=step.truncated, truncated=step.terminated)
+
+
 def drive(env, steps):
     env.reset(0)
     return [env.step(np.zeros(1, int)) for _ in range(steps)]
@@ -49,10 +57,11 @@ def test_the_budget_in_discounted_units(budget, discount, expected):
         assert step_budget(budget, discount, 1000) == pytest.approx(by_hand, rel=1e-12)
 
 
-def test_the_recursion_the_reward_and_the_true_last_budget():
+@pytest.mark.parametrize("kind", [Scripted, Falling])
+def test_the_recursion_the_reward_and_the_true_last_budget(kind):
     costs, horizon, discount = [0, 1, 0, 1, 1, 0, 0, 1], 5, 0.9
     scale = 2.0 * np.mean(discount ** np.arange(horizon))
-    steps = drive(Saute(Scripted(costs, horizon), 2.0, discount, unsafe_reward=-0.3), 8)
+    steps = drive(Saute(kind(costs, horizon), 2.0, discount, unsafe_reward=-0.3), 8)
     left = 1.0
     for t, (cost, step) in enumerate(zip(costs, steps, strict=True), start=1):
         left = (left - cost / scale) / discount
@@ -62,6 +71,17 @@ def test_the_recursion_the_reward_and_the_true_last_budget():
         left = 1.0 if t == horizon else left
         assert step.obs[0, -1] == pytest.approx(left, rel=1e-12)
     assert {float(step.reward[0]) for step in steps} == {1.0, -0.3}
+
+
+def test_a_budget_that_is_just_used_up_pays_no_more():
+    steps = drive(Saute(Scripted([1, 1, 0], 5), 2.0, 1.0), 3)
+    assert [step.last_obs[0, -1] for step in steps] == [0.5, 0.0, 0.0]
+    assert [step.reward[0] for step in steps] == [1, -1, -1]
+
+
+def test_around_another_it_tells_what_the_task_pays():
+    steps = drive(Saute(Saute(Scripted([1, 1, 0], 5), 1.0, 1.0), np.inf), 3)
+    assert [(step.reward[0], step.task_reward[0]) for step in steps] == [(-1, 1)] * 3
 
 
 def test_an_infinite_budget_changes_nothing():

@@ -38,6 +38,28 @@ def test_an_episode_begins_with_the_controller_s_share():
     assert [step.reward[0] for step in steps[:7]] == [1.0] * 6 + [-1.0]
 
 
+def test_the_controller_counts_cost_as_it_is_paid():
+    """Undiscounted, in units of the budget, whatever the discount of what is left of it."""
+    steps = drive(
+        SimmeringBudget((BUDGET,), 0.9, -1.0, START, KP, KI)(Scripted(COSTS, HORIZON)), 15
+    )
+    begun = [step.obs[0, -1] for step in steps[HORIZON - 1 :: HORIZON]]
+    np.testing.assert_allclose(begun, shares()[1:], rtol=1e-12)
+
+
+def test_each_environment_is_controlled_by_its_own_episodes():
+    rng, rule = np.random.default_rng(0), Controlled(START, KP, KI)
+    together, alone = rule.init(3, 2), [rule.init(1, 2) for _ in range(3)]
+    for _ in range(50):
+        spent, ended = 0.1 * rng.random((3, 2)), rng.random(3) < 0.2
+        together = rule.after(together, spent, ended)
+        for i in range(3):
+            alone[i] = rule.after(alone[i], spent[i : i + 1], ended[i : i + 1])
+            for name, array in together.items():
+                np.testing.assert_array_equal(array[i], alone[i][name][0], err_msg=name)
+    assert len({*together["simmer_share"].ravel()}) > 3
+
+
 def test_it_goes_on_from_a_state_as_if_nothing_had_happened():
     wrapper = SimmeringBudget((5.0,), 0.99, -1.0, START, KP, KI)
     env, other = (wrapper(Toy(3, horizon=4)) for _ in range(2))

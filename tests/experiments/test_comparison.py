@@ -158,6 +158,12 @@ def test_the_picture_ends_at_the_numbers_of_the_table(tmp_path):
     for axes_lines, quantity in ((returns.lines, "return"), (curves, "cost")):
         for line, runs in zip(axes_lines, rows.values(), strict=True):
             assert line.get_ydata()[-1] == pytest.approx(by_hand(quantity, runs).mean())
+    for band, runs in zip(returns.collections, rows.values(), strict=True):
+        ends = by_hand("return", runs)
+        reach = np.mean(ends) + np.multiply([-1, 1], scipy.stats.sem(ends))
+        path = band.get_paths()[0].vertices
+        last = path[path[:, 0] == STEPS[-1] / 1e6, 1]
+        np.testing.assert_allclose([last.min(), last.max()], reach)
     for points, runs in zip(plane.lines, rows.values(), strict=True):
         np.testing.assert_allclose(points.get_xdata(), by_hand("cost rate", runs))
         np.testing.assert_allclose(points.get_ydata(), by_hand("return", runs))
@@ -166,6 +172,36 @@ def test_the_picture_ends_at_the_numbers_of_the_table(tmp_path):
     assert "running means over a tenth" in legend.get_title().get_text()
     assert not any(legend.get_window_extent().overlaps(each.bbox) for each in figure.axes)
     picture.plt.close(figure)
+
+
+def test_each_cost_has_its_row_of_the_picture(tmp_path):
+    rows = written(tmp_path, seeds=2, limits=(10.0, 5.0))
+    figure = picture.draw(arms_of(read_runs(tmp_path).runs))
+    for i, limit in ((1, 10.0), (2, 5.0)):
+        _, costs, plane = figure.axes[3 * i - 3 : 3 * i]
+        line, *curves = costs.lines
+        assert line.get_ydata() == pytest.approx([limit, limit])
+        for curve, points, runs in zip(curves, plane.lines, rows.values(), strict=True):
+            late = [run[f"cost/episode_{i}"][LATE].mean() for run in runs]
+            assert curve.get_ydata()[-1] == pytest.approx(np.mean(late))
+            np.testing.assert_allclose(
+                points.get_xdata(), [run[f"cost/rate_{i}"][-1] for run in runs]
+            )
+    picture.plt.close(figure)
+
+
+def test_the_picture_of_an_archive_ends_at_its_numbers_too(tmp_path):
+    """Of 250 iterations its last tenth has five rows, of five iterations each."""
+    long = Experiment(steps=250 * 20_000)
+    found = [read_runs(write_run(tmp_path / "run", long)).runs[0]]
+    write_archive(found, tmp_path / "all.runs.gz")
+    for runs in (found, read_runs(tmp_path / "all.runs.gz").runs):
+        figure = picture.draw(arms_of(runs))
+        (earned,), (_, paid) = (axes.lines for axes in figure.axes[:2])
+        for line, column in ((earned, "reward/episode"), (paid, "cost/episode")):
+            expected = found[0].history.values(column)[225:].mean()
+            assert line.get_ydata()[-1] == pytest.approx(expected, rel=1e-6)
+        picture.plt.close(figure)
 
 
 def test_runs_that_are_there(tmp_path, capsys, monkeypatch):

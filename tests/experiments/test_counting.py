@@ -73,10 +73,24 @@ def test_mean_curves_are_means_and_standard_errors(tmp_path):
     np.testing.assert_allclose(curve.steps, runs[0].history.columns["steps"])
     np.testing.assert_allclose(curve.mean, rows.mean(0))
     np.testing.assert_allclose(curve.error, rows.std(0, ddof=1) / np.sqrt(3))
+    two, one = (mean_curve(runs[:many], "reward/episode").error for many in (2, 1))
+    np.testing.assert_allclose(two, np.abs(rows[1] - rows[0]) / 2)
+    assert not one.any()
     smooth = mean_curve(runs, "reward/episode", window=3)
     by_hand = np.stack([[np.mean(row[max(0, i - 2) : i + 1]) for i in range(10)] for row in rows])
     np.testing.assert_allclose(smooth.mean, by_hand.mean(0))
     assert mean_curve(runs, "no/such").steps.size == 0
+
+
+def test_a_running_mean_is_of_what_is_known(tmp_path):
+    [run] = read_runs(write_run(tmp_path / "run", SHORT)).runs
+    reward = run.history.columns["reward/episode"].copy()
+    reward[[0, 1, 5]] = np.nan
+    broken = run.history.columns | {"reward/episode": reward}
+    curve = mean_curve([dataclasses.replace(run, moment=History(broken))], "reward/episode", 3)
+    by_hand = [np.nanmean(reward[max(0, i - 2) : i + 1]) for i in range(2, 10)]
+    np.testing.assert_allclose(curve.mean, by_hand)
+    assert curve.steps[0] == 60_000, "of the first two iterations nothing is known"
 
 
 @pytest.mark.parametrize("iterations", [250, 300, 500])
@@ -100,35 +114,21 @@ def test_an_archive_has_the_curve_of_its_run(tmp_path, iterations):
     np.testing.assert_allclose(archived.mean[-1], packed.history.final("reward/episode"))
 
 
-@pytest.mark.parametrize(
-    ("column", "window", "near"),
-    # A window's edge may lie within a row, whose mean is all that an archive knows of it.
-    [("reward/episode", 1, 1e-6), ("cost/total", 1, 1e-6), ("reward/episode", 25, 0.02)],
-)
-def test_runs_of_a_folder_and_of_an_archive_make_one_curve(tmp_path, column, window, near):
-    """Of as many rows as the archive has, a hundred."""
+@pytest.mark.parametrize("column", ["reward/episode", "cost/total"])
+def test_beside_an_archive_a_folder_is_drawn_as_if_it_were_in_it(tmp_path, column):
     experiment = SHORT.replace(steps=250 * SHORT.batch_steps)
     for seed in range(2):
         write_run(tmp_path / f"s{seed}", experiment.replace(seed=seed))
-    runs = read_runs(tmp_path / "s0", tmp_path / "s1").runs
-    write_archive(runs, tmp_path / "all.runs.gz")
-    packed = read_runs(tmp_path / "all.runs.gz").runs
-    archived = mean_curve(packed, column, window)
-    for mixed in ([runs[0], packed[1]], [packed[0], runs[1]]):
-        found = mean_curve(mixed, column, window)
-        assert found.steps.tolist() == archived.steps.tolist()
-        assert len(found.steps) == 100
-        np.testing.assert_allclose(found.mean, archived.mean, rtol=near)
-
-
-def test_an_archived_run_has_come_as_far_as_its_like(tmp_path):
-    """Though an archive keeps seven digits, too few for 12,345,674 steps."""
-    odd = SHORT.replace(num_envs=1, steps_per_env=12_345_674, steps=12_345_674)
-    for seed in range(2):
-        write_run(tmp_path / f"s{seed}", odd.replace(seed=seed))
-    write_archive(read_runs(tmp_path / "s0").runs, tmp_path / "one.runs.gz")
-    found = counted(read_runs(tmp_path / "one.runs.gz", tmp_path / "s1").runs)
-    assert len(found.runs) == 2
+    runs = read_runs(tmp_path).runs
+    (tmp_path / "archived").mkdir()
+    write_archive(runs, tmp_path / "archived" / "all.runs.gz")
+    both = read_runs(tmp_path / "archived").runs
+    mixed = [both[0], runs[1]]
+    assert {len(run.history.values("steps")) for run in mixed} == {100, 250}
+    for window in (1, 25):
+        expected = mean_curve(both, column, window)
+        for order in (mixed, mixed[::-1]):
+            np.testing.assert_allclose(mean_curve(order, column, window), expected, rtol=1e-6)
 
 
 def test_a_curve_begins_where_every_run_has_a_value(tmp_path):

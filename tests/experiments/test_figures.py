@@ -26,6 +26,7 @@ from shapo.experiments.figures.figure import Arm, Result, at_radius, gather, nee
 from shapo.experiments.quantities import COST_RATE
 from shapo.rules.multipliers import Pid
 from shapo.runs.archives import write_archive
+from shapo.runs.history import History
 from shapo.runs.reading import read_runs
 from shapo.words import radius_text, steps_text
 
@@ -186,12 +187,71 @@ def test_curves_are_means_of_the_runs(axes, runs):
     drawing.curves(axes, [result], "cost/episode")
     expected = np.mean([run.history.columns["cost/episode"] for run in result.runs], axis=0)
     np.testing.assert_allclose(axes.lines[0].get_ydata(), expected)
+    error = scipy.stats.sem([run.history.columns["cost/episode"] for run in result.runs])
+    [band] = axes.collections
+    path = band.get_paths()[0].vertices
+    for x, middle, reach in zip(
+        result.runs[0].history.values("steps"), expected, error, strict=True
+    ):
+        here = path[path[:, 0] == x, 1]
+        np.testing.assert_allclose([here.min(), here.max()], [middle - reach, middle + reach])
+
+
+def test_a_point_is_of_the_runs_whose_return_and_cost_are_known(runs):
+    [result] = gather([SHAPO], read_runs(runs).runs)
+    known, lost = result.runs
+    unknown = np.full(len(lost.history.values("steps")), np.nan)
+    lost = dataclasses.replace(
+        lost, moment=History(lost.history.columns | {"reward/episode": unknown})
+    )
+    found = drawing.score(result._replace(runs=[known, lost]), COST_RATE)
+    alone = known.history.final("reward/episode"), 0, known.history.last("cost/rate"), 0
+    assert found == pytest.approx(alone)
+    assert drawing.score(result._replace(runs=[lost]), COST_RATE) is None
+
+
+def test_bars_are_standard_errors_of_their_own_number(runs):
+    arms = [arm.with_steps(STEPS) for arm in figures.FIGURES["sensitivity"].arms()]
+    results = gather(arms, read_runs(runs).runs)
+    drawn = figures.FIGURES["sensitivity"].draw(results)
+    own = [result for result in results if result.arm.panel == "pessimism"]
+    for panel, number in (
+        (drawn.axes[0], lambda run: run.history.final("reward/episode")),
+        (drawn.axes[2], lambda run: run.history.last("cost/rate")),
+    ):
+        (container,) = panel.containers
+        (bars,) = container.lines[2]
+        for bar, result in zip(bars.get_segments(), own, strict=True):
+            values = [number(run) for run in result.runs]
+            middle, error = np.mean(values), scipy.stats.sem(values)
+            np.testing.assert_allclose(bar[:, 1], [middle - error, middle + error])
+    plt.close("all")
 
 
 def test_front_encloses_what_the_points_beat(axes):
     points = [drawing.Score(5, 0, 1, 0), drawing.Score(8, 0, 3, 0), drawing.Score(4, 0, 2, 0)]
     drawing.front(axes, points, drawing.Score(2, 0, 6, 0), style.PLAIN)
     np.testing.assert_array_equal(axes.lines[0].get_xydata(), [[1, 2], [1, 5], [3, 8], [6, 8]])
+
+
+def test_a_hypervolume_is_out_to_the_worst_of_all_methods(runs):
+    results = gather([arm.with_steps(STEPS) for arm in fronts.lambda_arms()], read_runs(runs).runs)
+    points = {}
+    for arm, own, _ in results:
+        rate = np.mean([run.history.last("cost/rate") for run in own])
+        earned = np.mean([run.history.final("reward/episode") for run in own])
+        points.setdefault(arm.label, []).append((rate, earned))
+    rates, returns = np.concatenate([*points.values()]).T
+    dearest, least = rates.max(), returns.min()
+    expected = []
+    for label, own in points.items():
+        edges = sorted({rate for rate, _ in own} | {dearest})
+        best = lambda most, own=own: max(earned for rate, earned in own if rate <= most)
+        area = sum((b - a) * (best(a) - least) for a, b in itertools.pairwise(edges))
+        expected.append(f"{label} (hypervolume {area:.3g})")
+    (legend,) = fronts.LAMBDA.draw(results).legends
+    assert [text.get_text() for text in legend.get_texts()] == expected
+    plt.close("all")
 
 
 def test_runtime_is_measured(runs):
@@ -203,19 +263,24 @@ def test_runtime_is_measured(runs):
 
 
 def test_a_run_that_stood_still_says_nothing_about_shapo(tmp_path):
-    """One that stood still for two hours, and one on a machine that others had: the total agrees with the speed."""
+    """One that stood still for two hours, and one on a machine that others had: the total agrees with the speed.
+
+    All compiled in their first iteration.
+    """
     for seed, (seconds, speed) in enumerate([(70.0, 20_000), (7200.0, 10_000), (400.0, 500)]):
         folder = write_run(tmp_path / f"s{seed}", PLAIN.experiment.replace(seed=seed))
         header, *rows = [line.split(",") for line in (folder / "progress.csv").read_text().split()]
         rows[-1][header.index("time/seconds")] = str(seconds)
         for row in rows:
-            row[header.index("time/steps_per_second")] = str(speed)
+            row[header.index("time/steps_per_second")] = str(10 if row is rows[0] else speed)
         lines = [",".join(row) for row in (header, *rows)]
         (folder / "progress.csv").write_text("\n".join(lines) + "\n")
     results = gather([PLAIN, SHAPO], read_runs(tmp_path).runs)
     total, *_, speed = runtime.rows(results)
     assert speed.values[0] == 10_000 and np.isnan(speed.values[1])
     assert total.values[0] == pytest.approx(STEPS / 10_000 / 60) and np.isnan(total.values[1])
+    lack = need(results[:1], read_runs(tmp_path).runs, seeds=4)
+    assert lack.measured and lack.seconds == pytest.approx(STEPS / 10_000)
 
 
 def test_what_an_archive_does_not_keep_is_said_to_be_missing(runs, tmp_path):
@@ -268,12 +333,13 @@ def test_where_a_rate_falls_over_all_steps_a_longer_run_is_another(tmp_path):
 
 
 def test_an_archived_run_is_cut_where_one_of_its_rows_ends_or_not_at_all(tmp_path):
-    """A row is five iterations of 10M steps: after 51 iterations the run is known only as it stood after 55."""
+    """A row is five iterations of 10M steps: after 51 or 54 the run is known only as it stood after 55."""
     long, short = PLAIN.experiment.replace(steps=10_000_000), PLAIN.experiment.replace(seed=1)
     write_run(tmp_path / "folder", long)
     (tmp_path / "runs").mkdir()
     write_archive(read_runs(tmp_path / "folder").runs, tmp_path / "runs" / "long.runs.gz")
-    for steps, names in ((1_000_000, ["folder", "own"]), (1_020_000, ["own"])):
+    whole, own_alone = ["folder", "own"], ["own"]
+    for steps, names in ((1_000_000, whole), (1_020_000, own_alone), (1_080_000, own_alone)):
         own = write_run(tmp_path / "runs" / "own", short.replace(steps=steps))
         (found,) = gather([PLAIN.with_steps(steps)], read_runs(tmp_path / "runs").runs)
         assert [run.folder.name for run in found.runs] == names

@@ -85,6 +85,11 @@ def test_comparison_is_paired_by_seed(tmp_path):
     np.testing.assert_allclose(comparison.reward[1:], expected)
     assert comparison.reward.estimate == pytest.approx(np.mean(ours) - np.mean(theirs))
     assert comparison.better_reward == np.mean(np.greater.outer(ours, theirs))
+    ours = [runs[f"shapo{seed}"].last("cost/rate") for seed in (1, 2, 3)]
+    theirs = [runs[f"plain{seed}"].last("cost/rate") for seed in (1, 2, 3)]
+    expected = scipy.stats.ttest_rel(ours, theirs).confidence_interval(0.95)
+    np.testing.assert_allclose(comparison.cost_rate, [np.mean(ours) - np.mean(theirs), *expected])
+    assert comparison.safer == np.mean(np.less.outer(ours, theirs)) != 0.5
 
 
 def test_like_is_compared_with_like(tmp_path):

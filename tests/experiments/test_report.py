@@ -258,6 +258,24 @@ def test_what_is_in_no_mean_is_said(tmp_path):
     }
 
 
+def test_its_numbers_are_those_of_the_rows(tmp_path):
+    """A mean over the last tenth, of what sums up the training the last; tails are of the second half's episodes."""
+    found = read_runs(write_run(tmp_path / "run", SHORT))
+    rows, episodes = (
+        np.genfromtxt(tmp_path / "run" / name, delimiter=",", names=True, deletechars="")
+        for name in ("progress.csv", "episodes.csv")
+    )
+    shown = report.contents(found, "")
+    ends = [rows[name][45:].mean() for name in ("reward/episode", "cost/episode", "cost/p95")]
+    whole = [rows[name][-1] for name in ("cost/rate", "cost/total")]
+    expected = [*ends[:2], *whole, ends[2]]
+    np.testing.assert_allclose(shown["runs"][0]["final"], expected, rtol=1e-3)
+    cost, beyond = shown["groups"][0]["tail"]
+    late = episodes["cost"][episodes["steps"] > 500_000]
+    assert cost == sorted({*late})
+    np.testing.assert_allclose(beyond, [np.mean(late > each) for each in cost], atol=1e-3)
+
+
 def test_a_difference_and_its_interval_are_of_the_same_decimals(tmp_path):
     """As `shapo compare` writes them; the page's own numbers of four digits could be 1.27e-5 [-3.09e-4, 3.34e-4]."""
     for gradient, seed in itertools.product(("plain", "shapo"), range(3)):

@@ -11,7 +11,7 @@ from synthetic import write_run
 from shapo.cli import main as cli
 from shapo.experiments import style, sweep
 from shapo.experiments.figures.registry import FIGURES
-from shapo.experiments.statistics import apart, in_pairs, weighted_means
+from shapo.experiments.statistics import Interval, apart, in_pairs, weighted_means
 from shapo.experiments.study import judging, telling
 from shapo.experiments.study.forest import effect
 from shapo.experiments.study.plan import FIRST_SEEDS, RADII, blocks, chosen_radius, flagship
@@ -19,6 +19,7 @@ from shapo.experiments.study.questions import (
     ACTOR,
     CARRIES,
     CLAIMS,
+    COST_RATE,
     CRITICS,
     EARNS,
     FALLS_LESS,
@@ -29,9 +30,11 @@ from shapo.experiments.study.questions import (
     TOGETHER,
     TOO_FAR,
     UNCONSTRAINED,
+    Contrast,
 )
-from shapo.experiments.study.verdicts import foreseen, holm, judged, verdict_on
+from shapo.experiments.study.verdicts import Finding, foreseen, holm, judged, verdict_on
 from shapo.runs.archives import write_archive
+from shapo.runs.history import History
 from shapo.runs.reading import read_runs
 
 NOTHING = sweep.Outcome([], [])
@@ -249,6 +252,18 @@ def test_a_block_is_judged_once_when_all_its_seeds_are_there(runs):
     assert telling.claims(early)[0][1:4:2] == ("open", "4 of 5")
 
 
+def test_only_finished_runs_of_the_blocks_own_seeds_are_judged(runs, tmp_path):
+    block = flagship(range(1, 4))
+    for found, sides in compared(block, runs):
+        assert (found.seeds, found.planned) == (3, 3) and np.shape(sides) == (2, 3)
+        np.testing.assert_allclose(found.means, np.mean(sides, axis=1))
+    for number, experiment in enumerate(flagship(FIRST_SEEDS).experiments()):
+        write_run(tmp_path / str(number), experiment, iterations=20)
+    going_on = read_runs(tmp_path).runs
+    assert judged(flagship(FIRST_SEEDS), going_on) == [] and chosen_radius(going_on) is None
+    assert telling.effort(going_on) == telling.effort([])
+
+
 def test_who_looks_after_every_seed_is_deceived():
     """Of 3, 4 and 5 seeds of four pairs of equal arms, a test at 5 % each: the rule's reason."""
     rng = np.random.default_rng(0)
@@ -278,6 +293,51 @@ def test_what_is_told_are_the_runs_means(runs):
     few = telling.arms(block, [run for run in runs if run.experiment.seed == 0])
     assert all("±" not in cell for row in few for cell in row)
     assert not telling.verdicts(block, runs[:2]) and len(telling.verdicts(block, runs)) == 6
+
+
+@pytest.mark.parametrize(
+    ("criterion", "difference", "p", "verdict"),
+    [
+        (RETURN, (3.0, 1.0, 5.0), 0.04, "holds"),
+        (
+            RETURN,
+            (3.0, 1.0, 5.0),
+            0.05,
+            "undecided",
+        ),  # by its interval alone; corrected, it does not
+        (RETURN, (-3.0, -5.0, -1.0), 0.04, "does not hold"),
+        (RETURN, (0.5, -0.9, 1.9), 0.5, "does not hold"),  # what matters of a return is 2
+        (RETURN, (0.5, -1.1, 2.1), 0.5, "undecided"),
+        (COST_RATE, (-3.0, -5.0, -1.0), 0.04, "holds"),  # of a cost, less is better
+        (COST_RATE, (3.0, 1.0, 5.0), 0.04, "does not hold"),
+        (COST_RATE, (0.0, -0.9, 0.9), 0.5, "does not hold"),  # and a twentieth of theirs matters
+        (COST_RATE, (0.0, -1.1, 1.1), 0.5, "undecided"),
+    ],
+)
+def test_a_verdict_is_by_rule(criterion, difference, p, verdict):
+    contrast, means = Contrast("ours", "theirs", criterion), (40.0, 20.0)
+    assert Finding(contrast, means, 5, 5, Interval(*difference), p, p / 4).verdict == verdict
+    assert Finding(contrast, means, 4, 5, Interval(*difference), p, p / 4).verdict == "open"
+
+
+@pytest.mark.parametrize(("p", "told"), [(4e-4, "< 0.001"), (6e-4, "0.001"), (0.004, "0.004")])
+def test_a_p_value_is_told_to_three_decimals(runs, monkeypatch, p, told):
+    one = judged(flagship(FIRST_SEEDS), runs)[0]._replace(p=p)
+    monkeypatch.setattr(telling, "judged", lambda block, runs: [one])
+    assert [row[5] for row in telling.verdicts(flagship(FIRST_SEEDS), runs)] == [told]
+
+
+def test_e_sam_looks_as_far_as_shapo_does_on_average(runs):
+    """Over the whole training, and over its seeds."""
+    rng, changed, distances = np.random.default_rng(0), [], []
+    for run in runs:
+        far = rng.gamma(2.0, size=run.experiment.iterations)
+        history = History(run.history.columns | {"gradient/distance": far})
+        changed.append(replace(run, moment=history))
+        if run.experiment.pessimism == RADII[0] and run.experiment.gradient == "shapo":
+            distances.append(far)
+    (metric,) = (block for block in blocks(changed) if block.name == "metric")
+    assert metric.arms["E-SAM as far as SHAPO δ 1e-4"].rho == float(f"{np.mean(distances):.2g}")
 
 
 def test_a_claim_is_judged_by_all_its_contrasts(runs):
@@ -379,6 +439,8 @@ def test_a_claim_without_runs_says_how_sure_its_seeds_would_be(runs, tmp_path):
     aside = f"set aside, see “{FISHER.instead}”"
     assert rows[FISHER.text] == (f"5 seeds would leave ± {one:.2f}", aside)
     assert telling.claims(runs[:1])[0][2] == "–"  # of one run nobody knows how it scatters
+    pairs = replace(flagship(FIRST_SEEDS), comparison=in_pairs)
+    assert np.isnan(foreseen(pairs, pairs.contrasts[0], runs))  # nor, of single runs, how pairs do
     assert rows[CARRIES.text] == ("–", "not run yet"), "other algorithms scatter as they will"
     block = {each.name: each for each in blocks(runs)}["bases"]
     for number, experiment in enumerate(block.experiments()[:16]):

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import scipy.stats
 from synthetic import write_run
 
 from shapo.cli import main as cli
@@ -78,6 +79,40 @@ def test_a_seed_counts_once(tmp_path):
     assert [each.seeds for each in found.candidates] == [1, 1] and len(runs) == 3
     assert found.candidates[0].reward == 5, "the one found first, by name"
     assert [out.run.folder.name for out in found.left_out] == ["twice"]
+
+
+def test_a_point_is_known_by_its_finished_runs(tmp_path):
+    """Their means and standard errors; a point whose only run goes on is none."""
+    wanted = grid(CHOICES, points=1, seeds=3)
+    for number, experiment in enumerate(wanted[:6]):
+        write_run(tmp_path / f"whole{number}", experiment, skill=1 + number, seed=number)
+    write_run(tmp_path / "going-on", wanted[6], iterations=2, skill=50)
+    runs = read_runs(tmp_path).runs
+    found = weigh(wanted, runs)
+    assert len(found.candidates) == 1
+    for each, experiment in ((found.base, wanted[0]), (found.candidates[0], wanted[3])):
+        own = [
+            r.history for r in runs if r.experiment.essence("seed") == experiment.essence("seed")
+        ]
+        earned = [history.final("reward/episode") for history in own]
+        rates = [history.last("cost/rate") for history in own]
+        assert each[1:] == pytest.approx((
+            3, sum(earned) / 3, scipy.stats.sem(earned), sum(rates) / 3, scipy.stats.sem(rates),
+        ))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("plain", "no_worse"),
+    [
+        ((8, 3), ["return"]),
+        ((7, 2), ["cost rate"]),
+        ((8, 2), ["return", "cost rate"]),
+        ((7, 3), []),
+    ],
+)
+def test_who_is_level_is_no_worse(tmp_path, plain, no_worse):
+    found = weigh(*measured(tmp_path, [plain, (8, 2)]))
+    assert found.no_worse_without == no_worse
 
 
 def told(tmp_path, capsys, plain):

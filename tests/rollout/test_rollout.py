@@ -33,10 +33,11 @@ from shapo.rollout import rollout as rollout_module
 from shapo.rollout import worker as worker_module
 from shapo.rollout.actions import ActionScale, Choices
 from shapo.rollout.blueprint import Blueprint
-from shapo.rollout.collector import action_noise
+from shapo.rollout.collector import Collector, action_noise
 from shapo.rollout.processes import available_cores
 from shapo.rollout.rollout import Rollout, RolloutError
-from shapo.rollout.worker import env_seed
+from shapo.rollout.worker import TRAINING_SEEDS_BELOW, env_seed
+from shapo.types import Batch
 from shapo.words import BadInput
 
 EXPERIMENT = Experiment(env="Toy", num_envs=5, steps_per_env=40, seed=3, workers=2)
@@ -145,6 +146,27 @@ def test_episodes_are_sums_of_the_batch(two_workers):
         np.testing.assert_array_equal(got.episodes.terminated, terminated)
 
 
+class Stumbling(Toy):
+    """Where time runs out it falls as well, in every second environment."""
+
+    def step(self, action):
+        step = super().step(action)
+        return step._replace(terminated=step.truncated & (np.arange(self.num_envs) % 2 == 0))
+
+
+def test_a_fall_in_the_last_step_is_a_fall_and_no_truncation():
+    """Nothing is bootstrapped from it."""
+    collector = Collector(Stumbling(4, horizon=10), 0, 0)
+    collector.reset(0)
+    real = lambda *shape: np.zeros((25, 4, *shape), np.float32)
+    batch = Batch(real(3), real(3), real(2), real(), real(1), real() > 0, real() > 0)
+    episodes = collector.collect(ACTOR, 0, batch, lambda: None)
+    late = np.isin(np.arange(25), (9, 19))[:, None]
+    np.testing.assert_array_equal(batch.terminated, late & [True, False, True, False])
+    np.testing.assert_array_equal(batch.truncated, late & [False, True, False, True])
+    assert episodes.terminated.tolist() == [True, False, True, False] * 2
+
+
 @pytest.mark.parametrize("workers", [1, 5])
 def test_the_number_of_workers_does_not_matter(two_workers, workers):
     for ours, theirs in zip(
@@ -158,6 +180,25 @@ def test_a_restored_state_goes_on_exactly(two_workers):
     (again,) = collected(EXPERIMENT.replace(workers=1), restore_after=two_workers[0])
     same(again.batch, two_workers[1].batch)
     same(again.episodes, two_workers[1].episodes)
+
+
+def test_a_batch_stays_as_it_was_until_the_one_after_the_next(two_workers):
+    """The learner still reads it while the workers fill another."""
+    with Rollout(Blueprint(EXPERIMENT, Toy), os.devnull) as rollout:
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        first = rollout.finish().batch
+        rollout.begin(1, ACTOR)
+        second = rollout.finish().batch
+        same(first, two_workers[0].batch)
+        same(second, two_workers[1].batch)
+
+
+def test_no_two_trainings_share_an_environments_seed():
+    """Seeds as people choose them, small ones and a large one, with more environments than anybody has."""
+    firsts = sorted(env_seed(seed, 0) for seed in (*range(1000), 2**31, 2**63))
+    assert np.diff(firsts).min() >= 1000 and firsts[-1] < TRAINING_SEEDS_BELOW
+    assert [env_seed(7, env) - env_seed(7, 0) for env in range(3)] == [0, 1, 2]
 
 
 def test_histories_of_different_length_are_kept():

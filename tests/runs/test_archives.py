@@ -10,6 +10,8 @@ from synthetic import write_run
 
 from shapo.cli import main as cli
 from shapo.experiment import Experiment
+from shapo.experiments import quantities
+from shapo.experiments.counting import counted
 from shapo.runs import archives
 from shapo.runs.archives import GROWING, KEPT, read_archive, write_archive
 from shapo.runs.config import BadConfig
@@ -37,6 +39,17 @@ def test_every_number_that_tables_show_is_the_same(runs, tmp_path):
             shown = (lambda run: run.last) if column in GROWING else (lambda run: run.final)
             value, expected = (shown(run.history)(column) for run in (ours, theirs))
             np.testing.assert_allclose(value, expected, rtol=1e-6, err_msg=column)
+
+
+def test_every_number_that_a_run_is_known_by_is_the_same(runs, tmp_path):
+    """Whatever an archive calls growing."""
+    write_archive(runs, tmp_path / "study.runs.gz")
+    known = [each for each in vars(quantities).values() if isinstance(each, quantities.Quantity)]
+    known.append(quantities.Quantity("seconds", "time/seconds", "so far"))
+    assert len(known) > 9
+    for ours, theirs in zip(read_archive(tmp_path / "study.runs.gz"), runs, strict=True):
+        for each in known:
+            assert each.of(ours) == pytest.approx(each.of(theirs), rel=1e-6), each.name
 
 
 @pytest.mark.parametrize("iterations", [250, 350, 137, 23, 1])
@@ -191,12 +204,28 @@ def test_shapo_runs_lists_what_is_in_an_archive(given, runs, tmp_path, capsys):
     assert said == "2 runs sound"
 
 
-def test_steps_that_seven_digits_cannot_tell_are_known_all_the_same(tmp_path, capsys):
+def test_a_run_is_as_long_in_an_archive_as_in_its_folder(tmp_path, capsys):
+    """To the step, though numbers there have seven digits."""
     odd = EXPERIMENT.replace(num_envs=1, steps_per_env=12_345_674, steps=12_345_674)
     write_archive([read_runs(write_run(tmp_path / "odd", odd)).runs[0]], tmp_path / "odd.runs.gz")
     cli.dispatch(["runs", str(tmp_path / "odd.runs.gz")])
     line = capsys.readouterr().out.splitlines()[1].split()
     assert line[1] == "12,345,674" and line[6:] == ["finished"]
+
+
+def test_runs_of_an_archive_and_of_folders_are_of_one_length(tmp_path):
+    """306 batches of 32,768 steps are 10,027,008, which an archive writes as 10,027,010."""
+    long = EXPERIMENT.replace(num_envs=16, steps_per_env=2048)
+    (one, other) = (
+        read_runs(write_run(tmp_path / f"s{seed}", long.replace(seed=seed))).runs[0]
+        for seed in range(2)
+    )
+    write_archive([one], tmp_path / "one.runs.gz")
+    (packed,) = read_archive(tmp_path / "one.runs.gz")
+    assert packed.history.steps == other.history.steps == 10_027_008
+    assert counted([packed, other]).left_out == []
+    ends = one.history.values("steps")[packed.history.values("iteration").astype(int)]
+    np.testing.assert_array_equal(packed.history.values("steps"), ends)
 
 
 @pytest.mark.parametrize("content", [b"no gzip", None])

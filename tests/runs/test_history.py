@@ -29,6 +29,14 @@ def test_final_passes_over_what_is_unknown():
     assert np.isnan(history(steps).final("reward"))
 
 
+def test_a_row_of_an_archive_counts_as_often_as_iterations_it_stands_for():
+    """3, 1 and 2 of them; what is unknown counts for none."""
+    found = history([4, 5, 7], iteration=[2, 3, 5], reward=[np.nan, 2, 8])
+    assert found.lengths.tolist() == [3, 1, 2]
+    assert found.overall("reward") == pytest.approx((1 * 2 + 2 * 8) / 3)
+    assert np.isnan(found.overall("cost"))
+
+
 @pytest.mark.parametrize(
     ("asked", "rows"), [(1, 1), (100, 1), (101, 2), (250, 3), (300, 3), (10_000, 3)]
 )

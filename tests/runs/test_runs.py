@@ -321,6 +321,31 @@ class TestLedger:
             ledger.add(self.batch(np.zeros((1, 2, 1))), episodes)
             assert ledger.told() == ([1.0], ledger.episode_length(), share)
 
+    @pytest.mark.parametrize("window", [0, 3, 60])
+    def test_cost_and_length_are_of_the_same_episodes(self, window):
+        """The last so many, or those of the latest batch that had any; the tails are of fifty whatever is seen."""
+        ledger = Ledger(Experiment(num_envs=2, steps_per_env=1, episode_window=window))
+        rng, added = np.random.default_rng(0), []
+        for count in (40, 30, 2, 0):
+            added.append(self.episodes(rng.gamma(2.0, size=(count, 1)), [False] * count))
+            ledger.add(self.batch(np.zeros((1, 2, 1))), added[-1])
+        costs, lengths = (
+            np.concatenate([getattr(each, name) for each in added]).ravel()
+            for name in ("costs", "length")
+        )
+        assert ledger.episode_cost() == pytest.approx(costs[-(window or 2) :].mean())
+        assert ledger.episode_length() == pytest.approx(lengths[-(window or 2) :].mean())
+        assert ledger.row(0)["cost/p95"] == pytest.approx(np.percentile(costs[-50:], 95))
+
+    def test_an_episode_ends_at_a_step_of_the_whole_training(self):
+        """Steps of all environments: after the 10 x 2 of the first batch, its own and those beside it."""
+        ledger = Ledger(Experiment(num_envs=2, steps_per_env=10))
+        for iteration in range(2):
+            episodes = self.episodes([[0.0]] * 4, [False] * 4)
+            ledger.add(self.batch(np.zeros((10, 2, 1))), episodes)
+            steps = [row["steps"] for row in ledger.episode_rows(iteration, episodes)]
+            assert steps == [20 * iteration + 2 * done for done in (1, 2, 3, 4)]
+
     def test_numbers_several_costs(self):
         ledger = Ledger(Experiment(num_envs=2, steps_per_env=1, cost_limit=(1.0, 2.0)))
         episodes = self.episodes([[1.0, 5.0], [3.0, 5.0]], [False, False])

@@ -24,37 +24,38 @@ class Curve(NamedTuple):
 def mean_curve(runs: Sequence[Run], column: str, window: int = 1) -> Curve:
     """The column's mean and standard error over runs of one length, each smoothed over its last `window` iterations.
 
-    An archive has fewer rows than a folder; together they have a value where all of them have a row. A run that never
-    recorded the column, because no episode of it ended, has no part in it.
+    A run that never recorded the column, because no episode of it ended, has no part in it. Beside runs of an archive
+    others are taken as if they came from it, too.
     """
-    histories = [run.history for run in runs]
-    recorded = [each for each in histories if not np.isnan(each.values(column)).all()]
+    histories = _with_common_rows([run.history for run in runs], column)
+    smoothed = [_smooth(history, column, window) for history in histories]
+    recorded = [values for values in smoothed if not np.isnan(values).all()]
     if not recorded:
         return Curve(np.empty(0), np.empty(0), np.empty(0))
-    shared = functools.reduce(np.intersect1d, [each.values("iteration") for each in recorded])
-    values = np.stack([_at(shared, each, column, window) for each in recorded])
+    values = np.stack(recorded)
     everywhere = ~np.isnan(values).any(axis=0)
-    steps = recorded[0].values("steps")[_rows_at(shared, recorded[0])][everywhere]
-    values = values[:, everywhere]
+    steps, values = histories[0].values("steps")[everywhere], values[:, everywhere]
     several = len(values) > 1
     error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if several else np.zeros(len(steps))
     return Curve(steps, values.mean(axis=0), error)
 
 
-def _rows_at(iterations: NDArray[np.float64], history: History) -> NDArray[np.bool_]:
-    """Which of its rows end at one of these iterations."""
-    return np.isin(history.values("iteration"), iterations)
+def _with_common_rows(histories: Sequence[History], column: str) -> Sequence[History]:
+    """As they are if their rows end at the same iterations; else with a row for each end that all of them have."""
+    ends = [history.values("iteration") for history in histories]
+    if all(np.array_equal(own, ends[0]) for own in ends):
+        return histories
+    common = functools.reduce(np.intersect1d, ends)
+    return [_thinned(history, column, common) for history in histories]
 
 
-def _at(
-    iterations: NDArray[np.float64], history: History, column: str, window: int
-) -> NDArray[np.float64]:
-    """A value for each of these iterations; of rows in between, what an archive would keep of them."""
-    rows, values = _rows_at(iterations, history), _smooth(history, column, window)
-    if window > 1 or rows.all():
-        return values[rows]
-    stretches = np.split(values, np.flatnonzero(rows)[:-1] + 1)
-    return np.array([in_short(column, stretch) for stretch in stretches])
+def _thinned(history: History, column: str, iterations: NDArray[np.float64]) -> History:
+    """With rows that end at these iterations, made of its own as an archive makes them."""
+    ends = np.searchsorted(history.values("iteration"), iterations, side="right")
+    stretches = (np.split(each, ends)[:-1] for each in (history.values(column), history.lengths))
+    values = [in_short(column, *stretch) for stretch in zip(*stretches, strict=True)]
+    steps = history.values("steps")[ends - 1]
+    return History({"iteration": iterations, "steps": steps, column: np.array(values)})
 
 
 def _smooth(history: History, column: str, window: int) -> NDArray[np.float64]:

@@ -147,9 +147,11 @@ def _rows(name: str, values: NDArray[np.float64], begins: Sequence[int]) -> list
     return [None if np.isnan(x) else x for x in found]
 
 
-def in_short(name: str, values: NDArray[np.float64]) -> float:
-    """What an archive keeps of a column's values over a stretch of iterations."""
-    found = values[-1] if _one(name) in GROWING else known_mean(values)
+def in_short(
+    name: str, values: NDArray[np.float64], weights: NDArray[np.float64] | None = None
+) -> float:
+    """What an archive keeps of a column's values over a stretch of iterations, equally weighted unless told."""
+    found = values[-1] if _one(name) in GROWING else known_mean(values, weights)
     return float(f"{found:.{DIGITS}g}")
 
 
