@@ -30,7 +30,7 @@ from shapo.rules.doubt import Evidence, Followed, Known, evidence
 from shapo.rules.gradients import Gradient, Metrics, Plain, slope_by
 from shapo.rules.networks import Policy
 from shapo.rules.objectives import one_limit
-from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.schedules import Schedule, check_numbers, now
 from shapo.rules.solving import guess_of
 from shapo.rules.steps import FisherSolver, named
 from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
@@ -107,7 +107,7 @@ class Cpo:
     environment: Wrapper | None = None
 
     def __post_init__(self):
-        check_number(self.radius, "Cpo(radius={})", positive=True)
+        check_numbers(self, "radius", positive=True)
 
     def init(self, params: Policy) -> Any:
         """What the subproblem remembers."""

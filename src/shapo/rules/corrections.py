@@ -17,7 +17,7 @@ from shapo.rules.geometry import backtrack
 from shapo.rules.gradients import Metrics
 from shapo.rules.multipliers import Bounded, Multiplier, adjusted, by_name
 from shapo.rules.networks import Policy
-from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.schedules import Schedule, check_numbers, now
 from shapo.rules.steps import Step, named
 from shapo.rules.surrogates import Samples, policy_behaviour
 from shapo.rules.trees import add
@@ -53,7 +53,7 @@ class Corrected:
     """At most so many shortenings by 0.8."""
 
     def __post_init__(self):
-        check_number(self.region, "Corrected(region={})", positive=True)
+        check_numbers(self, "region", positive=True)
 
     def init(self, params: Policy) -> CorrectedState:
         """All three states."""

@@ -15,7 +15,7 @@ from shapo.rules.geometry import Behaviour
 from shapo.rules.gradients import Gradient, Metrics, Plain, slope_by
 from shapo.rules.losses import Clipped, MinibatchLoss
 from shapo.rules.networks import Policy
-from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.schedules import Schedule, check_numbers, now
 from shapo.rules.steps import SKETCH_STATES, FisherSolver, named, thinned
 from shapo.rules.surrogates import Samples, policy_behaviour, take
 from shapo.rules.trees import Tree, add
@@ -51,8 +51,7 @@ class Epochs:
     )
 
     def __post_init__(self):
-        for name in ("rate", "stop_kl"):
-            check_number(getattr(self, name), f"Epochs({name}={{}})", positive=True)
+        check_numbers(self, "rate", "stop_kl", positive=True)
 
     def init(self, params: Tree) -> optax.OptState:
         """Adam's memory, kept between iterations."""

@@ -14,7 +14,7 @@ from jax import Array
 
 from shapo.rules import trees
 from shapo.rules.geometry import Behaviour, Metric, backtrack, euclidean, steepest
-from shapo.rules.schedules import Schedule, check_number, implied_alpha, now
+from shapo.rules.schedules import Schedule, check_numbers, implied_alpha, now
 from shapo.rules.solving import Guess
 from shapo.rules.trees import Tree
 from shapo.types import Progress
@@ -85,7 +85,7 @@ class Sam:
     rho: float | Schedule
 
     def __post_init__(self):
-        check_number(self.rho, "Sam(rho={})")
+        check_numbers(self, "rho")
 
     def __call__(
         self, loss: Loss, params: Tree, metric: Metric, behaviour: Behaviour, progress: Progress
@@ -121,7 +121,7 @@ class Shapo:
     """At most so many shortenings by 0.8."""
 
     def __post_init__(self):
-        check_number(self.radius, "Shapo(radius={})")
+        check_numbers(self, "radius")
 
     def __call__(
         self, loss: Loss, params: Tree, metric: Metric, behaviour: Behaviour, progress: Progress

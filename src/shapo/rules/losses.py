@@ -9,7 +9,7 @@ from jax import Array
 from shapo.rules import networks
 from shapo.rules.gradients import Loss
 from shapo.rules.networks import Policy
-from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.schedules import Schedule, check_numbers, now
 from shapo.rules.surrogates import Samples, clipped_surrogate, ratio
 from shapo.types import Progress
 
@@ -29,7 +29,7 @@ class Clipped:
     clip: float | Schedule = 0.2
 
     def __post_init__(self):
-        check_number(self.clip, "Clipped(clip={})", positive=True)
+        check_numbers(self, "clip", positive=True)
 
     def __call__(self, part: Samples, advantage: Array, start: Policy, progress: Progress) -> Loss:
         return clipped_surrogate(part, advantage, now(self.clip, progress))
@@ -50,8 +50,7 @@ class FirstOrder:
     """In nats, summed over action dimensions."""
 
     def __post_init__(self):
-        check_number(self.temperature, "FirstOrder(temperature={})", positive=True)
-        check_number(self.region, "FirstOrder(region={})", positive=True)
+        check_numbers(self, "temperature", "region", positive=True)
 
     def __call__(self, part: Samples, advantage: Array, start: Policy, progress: Progress) -> Loss:
         before = networks.act(start, part.obs)
@@ -102,9 +101,8 @@ class Penalised:
     and the cost stays where it was."""
 
     def __post_init__(self):
-        check_number(self.weight, "Penalised(weight={})")
-        check_number(self.believed, "Penalised(believed={})", positive=True)
-        check_number(self.clip, "Penalised(clip={})", positive=True)
+        check_numbers(self, "weight")
+        check_numbers(self, "clip", "believed", positive=True)
 
     def __call__(self, part: Samples, advantage: Array, start: Policy, progress: Progress) -> Loss:
         clip = now(self.clip, progress)

@@ -20,7 +20,7 @@ from shapo.rules.doubt import Followed, Kept, evidence
 from shapo.rules.geometry import Metric, euclidean, steepest
 from shapo.rules.gradients import Gradient, Metrics, Plain, slope_by
 from shapo.rules.networks import Policy
-from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.schedules import Schedule, check_numbers, now
 from shapo.rules.solving import guess_of
 from shapo.rules.steps import FisherSolver, named
 from shapo.rules.surrogates import Samples, policy_behaviour, surrogate
@@ -63,7 +63,7 @@ class Projected:
     trials: int = 15
 
     def __post_init__(self):
-        check_number(self.radius, "Projected(radius={})", positive=True)
+        check_numbers(self, "radius", positive=True)
 
     def init(self, params: Policy) -> Kept:
         """Nothing is known of the noise."""

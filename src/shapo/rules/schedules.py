@@ -32,15 +32,18 @@ def is_real(number: object) -> bool:
     return isinstance(number, Real) and not isinstance(number, bool)
 
 
-def check_number(number: "float | Schedule", what: str, positive: bool = False) -> None:
-    """Raise BadInput unless it is a schedule, or finite and not negative (or even positive)."""
-    if callable(number):
-        return
-    if not is_real(number):
-        raise BadInput(f"{what.format(repr(number))}: give a number, or a function of progress")
-    if not 0 <= float(number) < float("inf") or (positive and number == 0):
-        bound = "positive" if positive else "not negative"
-        raise BadInput(f"{what.format(repr(number))}: it must be finite and {bound}")
+def check_numbers(rule: object, *names: str, positive: bool = False) -> None:
+    """Raise BadInput unless these fields of a rule are schedules, or finite and not negative (or even positive)."""
+    for name in names:
+        number = getattr(rule, name)
+        said = f"{type(rule).__name__}({name}={number!r})"
+        if callable(number):
+            continue
+        if not is_real(number):
+            raise BadInput(f"{said}: give a number, or a function of progress")
+        if not 0 <= float(number) < float("inf") or (positive and number == 0):
+            bound = "positive" if positive else "not negative"
+            raise BadInput(f"{said}: it must be finite and {bound}")
 
 
 def now(number: "float | Schedule", progress: Progress) -> Array | float:
@@ -97,7 +100,7 @@ class Decay:
     radius: float
 
     def __post_init__(self):
-        check_number(self.radius, "Decay(radius={})")
+        check_numbers(self, "radius")
 
     def __call__(self, progress: Progress) -> Array:
         return now(self.radius, progress) / jnp.sqrt(jnp.asarray(progress.iteration) + 1.0)

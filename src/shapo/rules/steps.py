@@ -17,7 +17,7 @@ from shapo.rules.geometry import Metric, backtrack, fisher, steepest
 from shapo.rules.gradients import Gradient, Metrics, Plain, slope_by
 from shapo.rules.gram import LEAST_DAMPING, MOST_OUTPUTS, exact_fisher
 from shapo.rules.networks import Policy
-from shapo.rules.schedules import Schedule, check_number, now
+from shapo.rules.schedules import Schedule, check_numbers, now
 from shapo.rules.surrogates import Samples, policy_behaviour, policy_gram, surrogate
 from shapo.rules.trees import Tree, identity, scale
 from shapo.types import Progress
@@ -136,7 +136,7 @@ class TrustRegion:
     search: LineSearch | Unsearched = LineSearch()
 
     def __post_init__(self):
-        check_number(self.radius, "TrustRegion(radius={})", positive=True)
+        check_numbers(self, "radius", positive=True)
 
     def init(self, params: Policy) -> tuple[()]:
         """Nothing to remember."""
