@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from shapo.algorithms import trpo_pid
+from shapo.algorithms import cup, trpo_pid
+from shapo.learning.values import Ensemble
+from shapo.rules.critics import Critics
 from shapo.rules.epochs import Epochs
 from shapo.rules.gradients import Sam, Shapo
-from shapo.rules.objectives import as_limits
+from shapo.rules.multipliers import Ascent, Barrier, Bounded, Pid
+from shapo.rules.objectives import Switching, as_limits
 from shapo.rules.schedules import (
     Alpha,
     Decay,
@@ -19,8 +22,10 @@ from shapo.rules.schedules import (
     implied_alpha,
     now,
 )
-from shapo.rules.steps import TrustRegion
+from shapo.rules.steps import FisherSolver, TrustRegion
 from shapo.types import Progress
+
+NAN = float("nan")
 
 
 def at(iteration=0, samples=20_000.0, effective=500.0):
@@ -91,7 +96,7 @@ def test_autocorrelation_time_of_a_constant_is_finite():
     ("make", "culprit"),
     [
         (lambda: Shapo(-1e-4), "Shapo(radius=-0.0001)"),
-        (lambda: Shapo(float("nan")), "Shapo(radius=nan)"),
+        (lambda: Shapo(NAN), "Shapo(radius=nan)"),
         (lambda: Shapo("fixed"), "Shapo(radius='fixed')"),
         (lambda: Shapo(np.float32("inf")), "Shapo(radius=np.float32(inf))"),
         (lambda: Shapo(True), "Shapo(radius=True)"),
@@ -101,6 +106,18 @@ def test_autocorrelation_time_of_a_constant_is_finite():
         (lambda: Decay(-1.0), "Decay(radius=-1.0)"),
         (lambda: TrustRegion(0.0), "TrustRegion(radius=0.0)"),
         (lambda: Epochs(stop_kl=-1.0), "Epochs(stop_kl=-1.0)"),
+        (lambda: Epochs(minibatch=0), "Epochs(minibatch=0)"),
+        (lambda: Switching((1.0,), NAN), "Switching(tolerance=nan)"),
+        (lambda: Ascent(initial=-1.0), "Ascent(initial=-1.0)"),
+        (lambda: Pid(kd=NAN), "Pid(kd=nan)"),
+        (lambda: Pid(delay=0), "Pid(delay=0)"),
+        (lambda: Bounded(most=-1.0), "Bounded(most=-1.0)"),
+        (lambda: Barrier(sharpness=0.0), "Barrier(sharpness=0.0)"),
+        (lambda: Critics(minibatch=0), "Critics(minibatch=0)"),
+        (lambda: Critics(decay=-1.0), "Critics(decay=-1.0)"),
+        (lambda: FisherSolver(damping=-0.1), "FisherSolver(damping=-0.1)"),
+        (lambda: cup(cost_limit=1.0, gae=NAN), "Corrected(weight=nan)"),
+        (lambda: Ensemble(beta=NAN), "Ensemble(beta=nan)"),
     ],
 )
 def test_bad_numbers_are_named(make, culprit):

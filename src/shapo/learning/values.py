@@ -16,6 +16,7 @@ from jax import Array
 from shapo.learning.advantages import gae
 from shapo.rules import networks
 from shapo.rules.networks import Mlp
+from shapo.rules.schedules import check_numbers
 from shapo.words import BadInput
 
 
@@ -117,6 +118,7 @@ class Ensemble:
     beta: float = 1.0
 
     def __post_init__(self):
+        check_numbers(self, "beta")
         if self.members < 2:
             raise BadInput(f"Ensemble(members={self.members!r}): at least 2 can disagree")
 

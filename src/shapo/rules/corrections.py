@@ -53,6 +53,7 @@ class Corrected:
     """At most so many shortenings by 0.8."""
 
     def __post_init__(self):
+        check_numbers(self, "weight")
         check_numbers(self, "region", positive=True)
 
     def init(self, params: Policy) -> CorrectedState:

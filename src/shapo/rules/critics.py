@@ -19,7 +19,7 @@ from shapo.rules.adam import clipped_adam
 from shapo.rules.geometry import Behaviour, fisher
 from shapo.rules.gradients import Gradient, Plain, slope_by
 from shapo.rules.networks import Mlp
-from shapo.rules.schedules import Schedule, now
+from shapo.rules.schedules import Schedule, check_numbers, now
 from shapo.rules.trees import add, dot
 from shapo.types import Progress
 
@@ -42,6 +42,10 @@ class Critics:
     epochs: int = 10
     decay: float = 1e-3
     max_norm: float = 40.0
+
+    def __post_init__(self):
+        check_numbers(self, "rate", "minibatch", "epochs", positive=True)
+        check_numbers(self, "decay")
 
     def init(self, params: Mlp) -> Critic:
         """A critic that has learned nothing yet."""

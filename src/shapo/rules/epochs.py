@@ -51,7 +51,7 @@ class Epochs:
     )
 
     def __post_init__(self):
-        check_numbers(self, "rate", "stop_kl", positive=True)
+        check_numbers(self, "rate", "epochs", "minibatch", "stop_kl", positive=True)
 
     def init(self, params: Tree) -> optax.OptState:
         """Adam's memory, kept between iterations."""

@@ -11,6 +11,7 @@ import optax
 from jax import Array
 
 from shapo.rules.gradients import Metrics
+from shapo.rules.schedules import check_numbers
 from shapo.rules.trees import add, where
 from shapo.types import Progress
 
@@ -60,6 +61,9 @@ class Ascent:
     initial: float = 0.001
     rate: float = 0.035
 
+    def __post_init__(self):
+        check_numbers(self, "initial", "rate")
+
     def init(self, costs: int) -> AscentState:
         """λ = initial for every cost."""
         multiplier = jnp.full(costs, self.initial)
@@ -104,6 +108,10 @@ class Pid:
     derivative_memory: float = 0.95
     delay: int = 10
 
+    def __post_init__(self):
+        check_numbers(self, "initial", "kp", "ki", "kd", "proportional_memory", "derivative_memory")
+        check_numbers(self, "delay", positive=True)
+
     def init(self, costs: int) -> PidState:
         """Nothing seen yet."""
         zero = jnp.zeros(costs)
@@ -136,6 +144,9 @@ class Bounded:
     rate: float = 0.01
     most: float = 2.0
 
+    def __post_init__(self):
+        check_numbers(self, "initial", "rate", "most")
+
     def init(self, costs: int) -> Array:
         """λ = initial for every cost."""
         return jnp.full(costs, self.initial)
@@ -159,6 +170,9 @@ class Barrier:
 
     sharpness: float = 20.0
     most: float = 10.0
+
+    def __post_init__(self):
+        check_numbers(self, "sharpness", "most", positive=True)
 
     def init(self, costs: int) -> Array:
         """λ = 0: no cost has been seen."""

@@ -11,7 +11,7 @@ from jax import Array
 
 from shapo.rules.gradients import Metrics
 from shapo.rules.multipliers import Ascent, Multiplier, adjusted, by_name
-from shapo.rules.schedules import Schedule, is_real, now
+from shapo.rules.schedules import Schedule, check_numbers, is_real, now
 from shapo.types import Progress
 from shapo.words import BadInput
 
@@ -132,6 +132,9 @@ class Switching:
 
     cost_limit: tuple[float, ...]
     tolerance: float | Schedule = 0.0
+
+    def __post_init__(self):
+        check_numbers(self, "tolerance")
 
     def init(self) -> Array:
         """The excess of each cost over its limit, [C]."""

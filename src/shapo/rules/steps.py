@@ -60,6 +60,10 @@ class FisherSolver:
     """Systems are first solved for one state in so many, then corrected for all of them; 1 leaves that out, and so does
     a batch that would leave fewer than `SKETCH_STATES`."""
 
+    def __post_init__(self):
+        check_numbers(self, "damping", "tolerance")
+        check_numbers(self, "iterations", "thinning", positive=True)
+
     def metric(
         self, samples: Samples, params: Tree, policy: Callable[[Tree], Policy] = identity
     ) -> Metric:
