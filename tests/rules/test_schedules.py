@@ -24,6 +24,7 @@ from shapo.rules.schedules import (
 )
 from shapo.rules.steps import FisherSolver, TrustRegion
 from shapo.types import Progress
+from shapo.words import BadInput
 
 NAN = float("nan")
 
@@ -124,6 +125,23 @@ def test_bad_numbers_are_named(make, culprit):
     with pytest.raises(ValueError) as raised:
         make()
     assert culprit in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [(np.ones(1), r"an array \(1,\)"), (jnp.ones(2), r"an array \(2,\)"), (None, "a NoneType"), ("1", "a str")],
+)  # fmt: skip
+def test_a_schedule_that_returns_no_number_is_named(found, said):
+    def mine(progress):
+        return found
+
+    with pytest.raises(BadInput, match=f"schedule <function .*mine.* returned {said}; return one"):
+        now(mine, at())
+
+
+@pytest.mark.parametrize("found", [2, 2.0, np.float32(2), np.array(2.0), jnp.array(2.0)])
+def test_a_schedule_may_return_any_number(found):
+    assert now(lambda progress: found, at()) is found
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, Fraction])

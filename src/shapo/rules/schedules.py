@@ -12,6 +12,7 @@ from statistics import NormalDist
 from typing import Protocol
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jax.scipy.special import ndtr
 
@@ -47,8 +48,15 @@ def check_numbers(rule: object, *names: str, positive: bool = False) -> None:
 
 
 def now(number: "float | Schedule", progress: Progress) -> Array | float:
-    """The value of a number or schedule, now."""
-    return number(progress) if callable(number) else float(number)
+    """The value of a number or schedule, now; a schedule may be somebody's own."""
+    if not callable(number):
+        return float(number)
+    found = number(progress)
+    shape = np.shape(found)
+    if shape or not (is_real(found) or isinstance(found, Array | np.ndarray)):
+        what = f"an array {shape}" if shape else f"a {type(found).__name__}"
+        raise BadInput(f"the schedule {number!r} returned {what}; return one number")
+    return found
 
 
 def _check_alpha(alpha: float, owner: str) -> None:
