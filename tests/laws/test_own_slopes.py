@@ -1,6 +1,8 @@
-"""Gradient rules of a user's own: only the direction of a slope counts, and one that is none is named."""
+"""Rules of a user's own: only the direction of a slope counts, and what is no slope or no advantage is named."""
 
 import typing
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import jax
@@ -11,11 +13,13 @@ from own_rules import Pair
 from problems import ACT, KEY, OBS, flat, policy, progress, samples
 from programs import compiled
 
-from shapo.algorithms import cpo, pcpo
+from shapo.algorithms import PolicySearch, cpo, pcpo
 from shapo.experiment import Algo, Experiment, algos
 from shapo.learning import recipes
 from shapo.rules.critics import Critics
+from shapo.rules.epochs import Epochs
 from shapo.rules.gradients import Plain, Sam
+from shapo.rules.steps import TrustRegion
 from shapo.words import BadInput
 
 
@@ -36,6 +40,47 @@ def test_so_is_a_critics():
     obs, target, orders = jnp.zeros((4, OBS)), jnp.zeros(4), np.zeros((1, 1, 4), np.int32)
     with pytest.raises(BadInput, match=r"rule Pair\(\) returned a tuple"):
         jax.eval_shape(critics.fit_one, critic, obs, target, orders, progress())
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """A fixed price of cost, whose shape is left to chance."""
+
+    combine: Callable
+
+    def init(self):
+        return ()
+
+    def update(self, state, progress):
+        return state
+
+    def advantage(self, state, reward_advantage, cost_advantage):
+        return self.combine(reward_advantage, cost_advantage)
+
+    def metrics(self, state):
+        return {}
+
+
+@pytest.mark.parametrize("step", [TrustRegion(0.02), Epochs()])
+@pytest.mark.parametrize(
+    ("combine", "shape"),
+    [
+        (lambda reward, cost: reward - 0.5 * cost, r"\(120, 120\)"),
+        (lambda reward, cost: -cost, r"\(120, 1\)"),
+        (lambda reward, cost: reward.mean(), r"\(\)"),
+        (lambda reward, cost: None, r"\(\)"),
+    ],
+)
+def test_an_advantage_that_is_not_one_number_per_row_is_named(step, combine, shape):
+    """One column of costs beside rewards without a column is a table of all pairs, and its mean is no surrogate."""
+    params = policy()
+    algorithm = PolicySearch(Penalty(combine), step)
+    with pytest.raises(
+        BadInput, match=f"objective Penalty.* advantage {shape} of 120 rows; return one"
+    ):
+        jax.eval_shape(
+            algorithm.update, params, algorithm.init(params), samples(params), progress(), KEY
+        )
 
 
 @pytest.mark.parametrize("algo", [name for name in algos.TRUST_REGION if name != "cpo-as-released"])

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 from jax import Array
 
 from shapo.envs.protocol import Wrapper
@@ -12,6 +13,7 @@ from shapo.rules.objectives import Objective
 from shapo.rules.steps import Step, named
 from shapo.rules.surrogates import Samples
 from shapo.types import Progress
+from shapo.words import BadInput
 
 
 @runtime_checkable
@@ -62,6 +64,12 @@ class PolicySearch:
         advantage = self.objective.advantage(
             objective, samples.reward_advantage, samples.cost_advantage
         )
+        rows = np.shape(samples.reward_advantage)
+        if np.shape(advantage) != rows:  # JAX would stretch it, and average over all pairs of rows
+            raise BadInput(
+                f"the objective {self.objective!r} returned an advantage {np.shape(advantage)} of {rows[0]:,} rows; "
+                "return one number per row: of several costs, take cost_advantage[:, i]"
+            )
         params, step, metrics = self.step.update(
             params, state.step, samples, advantage, progress, key
         )
