@@ -145,8 +145,9 @@ def test_a_constraint_learns_nothing_before_an_episode_has_ended(name):
     differ(
         objective.metrics(objective.update(first, progress((3 * LIMIT,)))), objective.metrics(first)
     )
-    unknown, later = progress((LIMIT,))._replace(episode_length=jnp.inf), first
-    for _ in range(20):
+    later = first
+    for limit in (LIMIT, 3 * LIMIT) * 10:  # of an experiment and of an algorithm passed to it
+        unknown = progress((limit,))._replace(episode_length=jnp.inf)
         later = objective.update(later, unknown)
     same(objective.metrics(later), objective.metrics(first), 0)
 

@@ -141,9 +141,10 @@ class Switching:
         return jnp.full(len(self.cost_limit), -jnp.inf)
 
     def update(self, state: Array, progress: Progress) -> Array:
-        """J_c − limit − tolerance."""
+        """J_c − limit − tolerance, once J_c is known."""
         excess = jnp.asarray(progress.episode_cost) - jnp.array(self.cost_limit)
-        return excess - now(self.tolerance, progress)
+        excess = excess - now(self.tolerance, progress)
+        return jnp.where(progress.cost_is_known, excess, -jnp.inf)
 
     def advantage(self, state: Array, reward_advantage: Array, cost_advantage: Array) -> Array:
         """A_r, or minus the advantage of the most violated cost."""
