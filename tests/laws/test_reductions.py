@@ -5,6 +5,7 @@ objective it serves; limits are reached through what flows in (the episode's cos
 iteration), not by building another algorithm.
 """
 
+import functools
 import typing
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,7 @@ from shapo.rules.multipliers import Pid
 from shapo.rules.objectives import Switching
 from shapo.rules.schedules import Alpha, Decay, EffectiveAlpha
 from shapo.runs.resuming import depends_on_length
+from shapo.words import BadInput
 
 NAMES = typing.get_args(Algo)
 RULES = typing.get_args(GradientRule)
@@ -326,3 +328,17 @@ def test_several_costs_are_taken(name):
     )
     assert ("policy/multiplier_2" in found[2]) == (name != "p3o")
     assert jax.tree.structure(found[1]) == jax.tree.structure(algorithm.init(params))
+
+
+@pytest.mark.parametrize(
+    "name", ["trpo-lagrangian", "ppo-pid", "crpo", "ipo", "p3o", "focops", "cup"]
+)
+@pytest.mark.parametrize(("limits", "costs"), [((1.0, 2.0), (3.0,)), ((1.0,), (3.0, 4.0))])
+def test_so_many_costs_want_as_many_limits(name, limits, costs):
+    """One limit would be stretched to all costs, and of two the second's excess be that of no cost."""
+    params = policy()
+    rows = samples(params, costs=len(costs))
+    algorithm = recipes.algorithm(EXPERIMENT.replace(algo=name, cost_limit=limits), ACT)
+    update = functools.partial(jax.eval_shape, algorithm.update, params, algorithm.init(params))
+    with pytest.raises(BadInput, match=rf"has {len(costs)} cost signal.*one limit for each"):
+        update(rows, progress(costs), KEY)

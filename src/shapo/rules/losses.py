@@ -8,6 +8,7 @@ from jax import Array
 
 from shapo.rules import networks
 from shapo.rules.gradients import Loss
+from shapo.rules.multipliers import limits_of
 from shapo.rules.networks import Policy
 from shapo.rules.schedules import Schedule, check_numbers, now
 from shapo.rules.surrogates import Samples, clipped_surrogate, ratio
@@ -107,7 +108,7 @@ class Penalised:
     def __call__(self, part: Samples, advantage: Array, start: Policy, progress: Progress) -> Loss:
         clip = now(self.clip, progress)
         reward_loss, cost = clipped_surrogate(part, advantage, clip), part.cost_advantage
-        excess = jnp.asarray(progress.episode_cost) - jnp.array(self.cost_limit)
+        excess = jnp.asarray(progress.episode_cost) - limits_of(progress, self.cost_limit)
         per_step = excess / (progress.episode_length * self.believed)
 
         def loss(policy: Policy) -> Array:

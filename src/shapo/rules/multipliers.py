@@ -14,6 +14,7 @@ from shapo.rules.gradients import Metrics
 from shapo.rules.schedules import check_numbers
 from shapo.rules.trees import add, where
 from shapo.types import Progress
+from shapo.words import BadInput, counted
 
 
 class Multiplier(Protocol):
@@ -32,11 +33,22 @@ class Multiplier(Protocol):
         ...
 
 
+def limits_of(progress: Progress, cost_limit: tuple[float, ...]) -> Array:
+    """The limit of each cost, [C]; BadInput unless there are as many as costs."""
+    if len(cost_limit) != len(progress.episode_cost):
+        raise BadInput(
+            f"cost_limit={cost_limit}: the environment has {counted(len(progress.episode_cost), 'cost signal')}; "
+            "give the algorithm one limit for each"
+        )
+    return jnp.array(cost_limit)
+
+
 def adjusted(
     multiplier: Multiplier, state: Any, progress: Progress, cost_limit: tuple[float, ...]
 ) -> Any:
     """Its state once it has seen the cost of the current policy; the same as before as long as that is not known."""
-    seen = multiplier.update(state, jnp.asarray(progress.episode_cost), jnp.array(cost_limit))
+    limits = limits_of(progress, cost_limit)
+    seen = multiplier.update(state, jnp.asarray(progress.episode_cost), limits)
     return where(progress.cost_is_known, seen, state)
 
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from shapo.rules.gradients import Metrics
-from shapo.rules.multipliers import Ascent, Multiplier, adjusted, by_name
+from shapo.rules.multipliers import Ascent, Multiplier, adjusted, by_name, limits_of
 from shapo.rules.schedules import Schedule, check_numbers, is_real, now
 from shapo.types import Progress
 from shapo.words import BadInput
@@ -142,7 +142,7 @@ class Switching:
 
     def update(self, state: Array, progress: Progress) -> Array:
         """J_c − limit − tolerance, once J_c is known."""
-        excess = jnp.asarray(progress.episode_cost) - jnp.array(self.cost_limit)
+        excess = jnp.asarray(progress.episode_cost) - limits_of(progress, self.cost_limit)
         excess = excess - now(self.tolerance, progress)
         return jnp.where(progress.cost_is_known, excess, -jnp.inf)
 
