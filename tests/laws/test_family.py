@@ -76,7 +76,7 @@ def slopes(loss, start, rows, moved, now):
 def at_costs(costs):
     """Progress of each problem; all the same but for the cost."""
     same = progress()
-    many = jax.tree.map(lambda x: jnp.broadcast_to(x, (PROBLEMS, *x.shape)), same)
+    many = jax.tree.map(lambda x: jnp.broadcast_to(x, (PROBLEMS, *np.shape(x))), same)
     return many._replace(episode_cost=jnp.asarray(costs)[:, None])
 
 
