@@ -14,7 +14,7 @@ from tensorboardX.proto.event_pb2 import Event
 from toy_env import Toy
 
 import shapo
-from shapo.algorithms import saute, trpo
+from shapo.algorithms import Cpo, saute, trpo
 from shapo.envs import Saute
 from shapo.evaluate import blueprint_of
 from shapo.experiment import Experiment
@@ -158,6 +158,13 @@ def test_what_is_no_algorithm_is_told(tmp_path, passed):
     with pytest.raises(BadInput, match=f"^algorithm is a {what}, which is no algorithm: that has"):
         train(TINY, tmp_path / "run", env=Toy, algorithm=passed)
     assert not (tmp_path / "run").exists()
+
+
+def test_nor_is_the_class_of_one(tmp_path):
+    with pytest.raises(
+        BadInput, match=r"^algorithm is the class Cpo; give what it makes, Cpo\(…\)"
+    ):
+        train(TINY, tmp_path / "run", env=Toy, algorithm=Cpo)  # type: ignore[arg-type]
 
 
 SAUTE = TINY.replace(steps=200, algo="saute", saute_unsafe_reward=-1000.0)

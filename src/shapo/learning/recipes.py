@@ -171,6 +171,8 @@ def values(experiment: Experiment) -> Values:
 
 def require_algorithm(made: Any, said: str = "algorithm is") -> Algorithm:
     """`made`, if it is one; BadInput, beginning with what is `said` of it, if not."""
+    if isinstance(made, type):  # it has all of these, too
+        raise BadInput(f"{said} the class {made.__name__}; give what it makes, {made.__name__}(…)")
     if not isinstance(made, Algorithm):
         raise BadInput(
             f"{said} a {type(made).__name__}, which is no algorithm: that has init, update and environment"
