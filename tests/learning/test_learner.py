@@ -1,3 +1,5 @@
+from dataclasses import dataclass, field
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -183,6 +185,37 @@ def test_critics_are_fitted_to_returns_by_the_experiment_s_discount_and_decay():
             signal, here, value(seen.next_obs), seen.terminated, seen.truncated
         )
         np.testing.assert_allclose(target, (advantage + here).ravel(), rtol=1e-4, atol=1e-4)
+
+
+@dataclass
+class Thawed:
+    """A rule that could change at any time."""
+
+    factors: tuple = (1.0,)
+
+    def __call__(self, *arguments):
+        return Plain()(*arguments)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Or what it is made of could."""
+
+    factors: list = field(default_factory=list)
+
+    def __call__(self, *arguments):
+        return Plain()(*arguments)
+
+
+@pytest.mark.parametrize(("rule", "culprit"), [(Thawed(), "Thawed"), (Listed(), "list")])
+@pytest.mark.parametrize("place", ["algorithm", "critics"])
+def test_a_rule_that_could_change_is_named(rule, culprit, place):
+    parts = (
+        {"algorithm": trpo(gradient=rule)} if place == "algorithm" else {"critics": Critics(rule)}
+    )
+    usual = {"algorithm": trpo(), "critics": Critics()}
+    with pytest.raises(BadInput, match=f"^unhashable type: '{culprit}': .* frozen dataclass"):
+        Learner(**usual | parts, observation_size=O, action_size=A)
 
 
 def test_a_metric_is_one_number():

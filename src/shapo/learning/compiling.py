@@ -40,3 +40,13 @@ def prepare() -> None:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         jax.config.update("jax_compilation_cache_dir", str(base / "shapo" / "jax"))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+
+
+def require_constant(rules: object) -> None:
+    """Raise BadInput unless rules can be compiled in: they must not change afterwards, and so have a hash."""
+    try:
+        hash(rules)
+    except TypeError as error:  # which names the culprit; JAX shows all else before it
+        raise BadInput(
+            f"{error}: what is compiled must not change; make each rule a frozen dataclass of numbers and tuples"
+        ) from None

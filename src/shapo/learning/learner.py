@@ -18,6 +18,7 @@ from shapo.algorithms.search import Algorithm
 from shapo.experiment import Experiment
 from shapo.learning import recipes
 from shapo.learning.appraisal import appraise
+from shapo.learning.compiling import require_constant
 from shapo.learning.normalization import frozen, merge, nothing_seen, statistics_of, unnormalized
 from shapo.learning.renormalization import renormalized
 from shapo.learning.state import TrainState
@@ -61,6 +62,9 @@ class Learner:
     """How the critics' values become advantages, and so how many critics each signal has."""
     choices: int | None = None
     """Of how many an action is one, by number; None: actions are real numbers."""
+
+    def __post_init__(self):
+        require_constant(self)
 
     @classmethod
     def build(
@@ -166,9 +170,7 @@ class Learner:
         done = self._improve(
             state.policy, values, state.algorithm, (mean, scale), batch, progress, key
         )
-        metrics = {
-            name: _number(name, value) for name, value in jax.device_get(done.metrics).items()
-        }
+        metrics = {name: _number(name, x) for name, x in jax.device_get(done.metrics).items()}
 
         seen = unnormalized(batch.reward.size, jax.device_get(done.moments), mean, scale)
         statistics = merge(state.statistics, seen)
@@ -192,9 +194,7 @@ class Learner:
             state.critics, todo.obs, todo.targets, todo.seed, todo.progress
         )
         named = zip(critic_names(self.values, self.costs), losses, strict=True)
-        return state._replace(critics=critics), {
-            f"critic/{name}_loss": loss for name, loss in named
-        }
+        return state._replace(critics=critics), {f"critic/{name}_loss": x for name, x in named}
 
     @partial(jax.jit, static_argnums=0)
     def _improve(
