@@ -13,6 +13,7 @@ from pathlib import Path
 import jax
 
 from shapo import processor
+from shapo.words import BadInput
 
 THREADS = 2
 """Of the learner. Two share the policy's update; the critics, two or more, are fitted on a thread each."""
@@ -23,6 +24,11 @@ def prepare() -> None:
 
     To be called before JAX computes anything. `JAX_COMPILATION_CACHE_DIR` says where else the code may lie.
     """
+    if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
+        raise BadInput(
+            "JAX is set to double precision, and batches are single: unset JAX_ENABLE_X64, or say "
+            'jax.config.update("jax_enable_x64", False)'
+        )
     wanted = {"PJRT_NPROC": str(THREADS)} | processor.environment()
     changed = {name: value for name, value in wanted.items() if os.environ.get(name) != value}
     if changed and processor.xla_began():
