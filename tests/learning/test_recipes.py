@@ -5,6 +5,7 @@ import itertools
 import pytest
 from own_rules import LookAhead
 
+from shapo import algorithms
 from shapo.algorithms import trpo
 from shapo.envs.saute import Budget
 from shapo.envs.simmer import SimmeringBudget
@@ -152,6 +153,21 @@ def test_an_algorithm_is_made_of_what_shapo_algos_says(algo):
     built = recipes.algorithm(Experiment(algo=algo), 2)
     parts = built.objective, built.step, *([built.environment] if built.environment else [])
     assert " · ".join(map(called, parts)) == ALGOS[algo].made_of
+
+
+@pytest.mark.parametrize(
+    "algo", [n for n in Algo.__args__ if n.replace("-", "_") in algorithms.__all__]
+)
+def test_in_python_an_algorithm_has_the_numbers_of_the_command_line(algo):
+    """Of two actions, for which a trust region of 0.02 is the published one; damping is told for one of them."""
+    named = Experiment("Any-v0", algo, cost_limit=(10.0,), damping_per_dim=0.1 / 2)
+    given = {
+        "ignored": {},
+        "budget": {"budget": 10.0, "base": algorithms.trpo()},
+    }
+    kind = ALGOS[algo].cost
+    built = getattr(algorithms, algo.replace("-", "_"))(**given.get(kind, {"cost_limit": 10.0}))
+    assert built == recipes.algorithm(named, 2)
 
 
 class TestYourOwn:

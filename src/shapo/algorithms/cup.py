@@ -27,12 +27,13 @@ def cup(
     multiplier: Bounded = Bounded(rate=0.001),
     discount: float = 0.99,
     gae: float = 0.95,
+    epochs: int = 10,
     **base: Any,
 ) -> PolicySearch:
-    """CUP; further keywords are those of `ppo`."""
+    """CUP; `epochs` are those of each of the two steps, further keywords those of `ppo`."""
     if not discount < 1:
         raise BadInput(f"cup(discount={discount!r}): it must be below 1, CUP divides by 1 − γ")
-    climb = ppo(**base)
+    climb = ppo(epochs=epochs, **base)
     assert isinstance(climb.step, Epochs)
     correct = replace(climb.step, loss=Anchored())
     weight = (1 - discount * gae) / (1 - discount)

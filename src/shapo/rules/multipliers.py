@@ -152,7 +152,7 @@ class Pid:
 class Bounded:
     """Projected gradient ascent: λ ← λ + rate · (J_c − limit), kept within 0 and `most` (FOCOPS, CUP)."""
 
-    initial: float = 0.0
+    initial: float = 0.001
     rate: float = 0.01
     most: float = 2.0
 
