@@ -9,6 +9,7 @@ collecting it, and the result is the same as if it did not):
 
 import contextlib
 import dataclasses
+import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -208,9 +209,8 @@ def _iterate(
             ledger.add(experience.batch, experience.episodes)
             state, todo, metrics = improve(state, experience.batch, *ledger.told())
             # Where a slope is not finite no step is taken: the policy is as it was, and would stay so for ever.
-            _require(
-                iteration, "slope", not_finite({"residual": metrics.get("policy/residual", 0.0)})
-            )
+            lost = not math.isfinite(metrics.get("policy/residual", 0.0))
+            _require(iteration, "slope", "policy/residual" if lost else None)
             _require(iteration, "policy", not_finite(state.policy))
             actor = learner.actor(state)
             if iteration + 1 < experiment.iterations:
