@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shapo import envs, load
+from shapo.learning import compiling
 from shapo.learning.advantages import gae, standardise
 from shapo.learning.normalization import normalize
 from shapo.rollout.actions import ActionScale
@@ -65,7 +66,9 @@ def batch(run: str) -> tuple[networks.Policy, Samples]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", help="a run's folder: any task, any algorithm of the TRPO family")
-    params, samples = batch(parser.parse_args().run)
+    run = parser.parse_args().run
+    compiling.prepare()  # as a training does: other threads and instructions take another time
+    params, samples = batch(run)
     assert params.log_std is not None  # as `batch` has seen
     damping = DAMPING * len(params.log_std)
     g = jax.jit(jax.grad(surrogate(samples, samples.reward_advantage)))(params)

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shapo.experiment import Experiment
+from shapo.learning import compiling
 from shapo.learning.learner import Learner
 from shapo.types import Batch
 
@@ -43,7 +44,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--algo", default="trpo-pid")
-    repeats, algo = parser.parse_args().repeats, parser.parse_args().algo
+    options = parser.parse_args()
+    repeats, algo = options.repeats, options.algo
+    compiling.prepare()  # as a training does: other threads and instructions take another time
 
     batches = [batch(seed) for seed in range(4)]
     variants = {
