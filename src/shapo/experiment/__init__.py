@@ -3,6 +3,6 @@
 Free of JAX and of every environment, so that a command line, a sweep or a report can read it in no time.
 """
 
-from shapo.experiment.experiment import Algo, CriticRule, Experiment, GradientRule, Schedule
+from shapo.experiment.experiment import Algo, Experiment, GradientRule
 
-__all__ = ["Algo", "CriticRule", "Experiment", "GradientRule", "Schedule"]
+__all__ = ["Algo", "Experiment", "GradientRule"]

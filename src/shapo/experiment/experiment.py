@@ -17,7 +17,7 @@ from shapo.experiment.names import (
     CriticRule,
     GradientRule,
     Projection,
-    Schedule,
+    ScheduleRule,
     ValueRule,
     canonical,
 )
@@ -96,7 +96,7 @@ class Experiment:
     cg_tolerance: Annotated[float, Range(0, 1, open="high"), TrustRegionOnly] = 0.02
     """Relative residual at which a solve stops."""
 
-    schedule: Annotated[Schedule | str, ShapoOnly] = "fixed"
+    schedule: Annotated[ScheduleRule | str, ShapoOnly] = "fixed"
     """How SHAPO's pessimism evolves: a fixed radius, a fixed tail probability alpha (counting every sample, or only the
     effective ones), or the release's radius / sqrt(iteration + 1); or module:factory of a function of progress."""
     pessimism: Annotated[float, NotNegative, ShapoOnly, OnlyWith(schedule=("fixed", "decay"))] = (

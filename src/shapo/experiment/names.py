@@ -7,7 +7,7 @@ CriticRule = Literal["plain", "sam"]
 ValueRule = Literal["mean", "ensemble", "wcpg"]
 Projection = Literal["kl", "l2"]
 CostSignal = Literal["own"]
-Schedule = Literal["fixed", "alpha", "effective-alpha", "decay"]
+ScheduleRule = Literal["fixed", "alpha", "effective-alpha", "decay"]
 
 Family = Literal["navigation", "fall", "velocity"]
 
