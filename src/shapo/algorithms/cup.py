@@ -4,8 +4,7 @@
     θ ← argmin E_s[KL(π_θ½‖π_θ)] + ν (1 − γλ)/(1 − γ) E[ratio · A_c]
 
 with ν ← ν + rate · (J_c − limit), kept within 0 and its bound, γ the discount and λ that of advantage estimation. The
-second step is shortened to a KL of 0.1.
-SHAPO measures each of the two slopes at its own worst policy nearby.
+second step is shortened to a KL of 0.1. SHAPO measures each of the two slopes at its own worst policy nearby.
 """
 
 from dataclasses import replace

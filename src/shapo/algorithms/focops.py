@@ -13,6 +13,7 @@ from shapo.rules.gradients import Gradient, Plain
 from shapo.rules.losses import FirstOrder
 from shapo.rules.multipliers import Bounded
 from shapo.rules.objectives import Lagrangian, Unscaled, as_limits
+from shapo.rules.schedules import Schedule
 
 
 def focops(
@@ -22,7 +23,7 @@ def focops(
     temperature: float = 1.5,
     gradient: Gradient = Plain(),
     epochs: int = 10,
-    stop_kl: float = 0.02,
+    stop_kl: float | Schedule = 0.02,
     **others: Any,
 ) -> PolicySearch:
     """FOCOPS; `stop_kl` is its δ, in each state and over all of them; further keywords are those of `Epochs`."""

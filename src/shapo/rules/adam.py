@@ -1,4 +1,4 @@
-"""Adam behind a bound on the gradient's length: what turns minibatch gradients into steps, here and in PPO."""
+"""Adam behind a bound on the gradient's length: what makes steps of minibatches' gradients, for critics and in PPO."""
 
 import optax
 

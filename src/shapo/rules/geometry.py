@@ -135,7 +135,7 @@ def steepest(
 ) -> Direction:
     """The ascent direction d with ½ dᵀMd = radius; zero for a zero gradient. Negate it to descend.
 
-    Not a number where there is none, because the gradient is none or M not positive: no line search accepts that.
+    NaN where the gradient is NaN or M not positive: no line search accepts that.
     """
     options = {} if tolerance is None else {"tolerance": tolerance}
     solution = metric.solve(grads, guess, **options)

@@ -52,7 +52,7 @@ def one_limit(cost_limit: float | list[float] | tuple[float, ...], algorithm: st
     if more:
         raise BadInput(
             f"{algorithm}(cost_limit={cost_limit!r}): {algorithm.upper()} takes one cost; "
-            "trpo_lagrangian, trpo_pid and crpo take several"
+            "all algorithms but cpo and pcpo take several"
         )
     return limit
 
