@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import toy_env
@@ -184,6 +186,19 @@ def test_a_factory_is_given_what_it_asks_for():
         make(f"{__name__}:Rule(radius=1, size=3)")
     with pytest.raises(ValueError, match=r"trials is the experiment's own choice; .*--trials"):
         make(f"{__name__}:Rule(radius=1, trials=2)", trials=5)
+
+
+@pytest.mark.parametrize("module", [np, jnp])
+def test_what_a_large_array_holds_is_in_its_description(module):
+    """What is printed of it leaves out the middle."""
+
+    def looked_up(middle):
+        table = module.asarray(np.where(np.arange(2001) == 1000, middle, 0.0))
+        return lambda progress: table[0]
+
+    assert name_of(looked_up(1.0)) == name_of(looked_up(1.0)) != name_of(looked_up(2.0))
+    key = jax.random.key(0)  # an array, but not of numbers
+    assert described(key) == described(jax.random.key(0)) != described(jax.random.key(1))
 
 
 def test_one_name_is_written_in_one_way():

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import inspect
 import re
+import sys
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -78,11 +79,19 @@ def described(thing: object, within: tuple[object, ...] = ()) -> str:
         return f"{{{', '.join(sorted(map(part, thing)))}}}"
     if isinstance(thing, dict):
         return f"{{{', '.join(f'{part(key)}: {part(value)}' for key, value in thing.items())}}}"
-    if isinstance(thing, np.ndarray) and not thing.dtype.hasobject:  # shown in part only
-        return f"array({thing.dtype}{thing.shape} {_digest(thing.tobytes())})"
+    if (numbers := _numbers(thing)) is not None:  # whose repr shows a part only
+        return f"array({numbers.dtype}{numbers.shape} {_digest(numbers.tobytes())})"
     return (
         repr(thing) if isinstance(thing, str) else " ".join(_ADDRESS.sub("", repr(thing)).split())
     )
+
+
+def _numbers(thing: Any) -> np.ndarray | None:
+    """An array of NumPy or JAX as NumPy's, if numbers are all that is in it; here nobody imports JAX."""
+    jax = sys.modules.get("jax")
+    is_array = isinstance(thing, np.ndarray | jax.Array if jax else np.ndarray)
+    of_numbers = is_array and isinstance(thing.dtype, np.dtype) and not thing.dtype.hasobject
+    return np.asarray(thing) if of_numbers else None  # a key of JAX's is of no dtype of NumPy's
 
 
 def _pairs(given: Mapping[str, Any], part: Callable[[object], str]) -> list[str]:
