@@ -229,6 +229,17 @@ def test_who_has_pictures_made_into_vectors_is_told(space):
         assert envs.make(Camera, 2).reset(0).shape[1] >= 768
 
 
+@pytest.mark.parametrize(("furthest", "bound"), [(2.0, 2.0), (1e300, np.inf)])
+def test_bounds_of_another_type_are_taken_in_silence(furthest, bound):
+    class Wide(Corridor):
+        action_space = spaces.Box(-furthest, furthest, (1,), np.float64)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = envs.make(Wide, 1)
+    assert env.action_space == spaces.Box(-bound, bound, (1,), np.float32)
+
+
 def test_who_has_none_is_told_nothing():
     class Bytes(Corridor):
         observation_space = spaces.Box(0, 255, (16,), np.uint8)
