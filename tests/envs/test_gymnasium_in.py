@@ -492,6 +492,22 @@ def test_whatever_was_made_is_closed_if_something_fails(monkeypatch, kind):
     assert Closed.opened == Closed.closed > 0
 
 
+class Ajar(Costless):
+    """Neither fit for use nor to be closed."""
+
+    def close(self):
+        super().close()
+        raise KeyError("the door is jammed")
+
+
+def test_why_something_is_refused_is_told_though_it_cannot_even_be_closed(monkeypatch):
+    monkeypatch.setattr(Closed, "opened", 0)
+    monkeypatch.setattr(Closed, "closed", 0)
+    with pytest.raises(envs.NoCost, match=r"^Ajar: step\(\) returned no info"):
+        envs.make(Ajar, 3)
+    assert Closed.opened == Closed.closed == 3
+
+
 def test_a_batch_that_cannot_begin_is_closed():
     closed = []
 

@@ -17,6 +17,7 @@ from gymnasium.spaces.utils import flatten
 from numpy.typing import ArrayLike, NDArray
 
 from shapo.envs.checks import checked_action, checked_state
+from shapo.envs.closing import closed_if_refused
 from shapo.envs.heartbeat import alive
 from shapo.envs.protocol import Step
 from shapo.envs.singles import make_each, name_of, time_limit
@@ -64,8 +65,9 @@ class FromGymnasium:
         id: str | None = None,
     ) -> None:
         self.num_envs = num_envs
-        with contextlib.ExitStack() as failing:
-            self._envs = make_each(factory, num_envs, id, failing)
+        self._envs: list[gymnasium.Env] = []
+        with closed_if_refused(self):
+            make_each(factory, num_envs, id, self._envs)
             first = self._envs[0]
             self.id = id or name_of(first)
             self.horizon = time_limit(first)
@@ -82,7 +84,6 @@ class FromGymnasium:
             self._earned = np.zeros(num_envs)
             self._obs = np.empty((num_envs, *self.observation_space.shape))
             self.reset(seed)
-            failing.pop_all()
 
     def reset(self, seed: int | None) -> NDArray[np.float64]:
         """Begin new episodes, environment i's first one as Gymnasium's `reset(seed=seed + i)`; None: its next one."""

@@ -1,6 +1,5 @@
 """Single Gymnasium environments, of which a batch is made."""
 
-import contextlib
 from collections.abc import Callable
 
 import gymnasium
@@ -10,13 +9,9 @@ from shapo.words import BadInput
 
 
 def make_each(
-    factory: Callable[[], gymnasium.Env],
-    num_envs: int,
-    id: str | None,
-    failing: contextlib.ExitStack,
-) -> list[gymnasium.Env]:
-    """`num_envs` environments, each another one; `failing` closes them, unless whoever asked lets go of it."""
-    made: list[gymnasium.Env] = []
+    factory: Callable[[], gymnasium.Env], num_envs: int, id: str | None, made: list[gymnasium.Env]
+) -> None:
+    """Add `num_envs` environments to `made`, each another one; those made before one fails are there to be closed."""
     for _ in range(num_envs):
         env = factory()
         if env is None:
@@ -29,9 +24,7 @@ def make_each(
                 f"{id or name_of(env)}: the factory returned the same environment twice; "
                 "it must make a new one each time"
             )
-        failing.callback(env.close)
         made.append(env)
-    return made
 
 
 def name_of(env: gymnasium.Env) -> str:
