@@ -292,6 +292,15 @@ def test_four_values_are_refused():
         envs.make(Old, 1)
 
 
+def test_a_step_that_returns_nothing_is_refused():
+    class Forgetful(Corridor):
+        def step(self, action):
+            super().step(action)
+
+    with pytest.raises(BadInput, match=r"^Forgetful: step\(\) returned 1 value; Gymnasium's has"):
+        envs.make(Forgetful, 1)
+
+
 def test_a_factory_that_returns_nothing_is_named():
     def forgetful():
         Corridor()

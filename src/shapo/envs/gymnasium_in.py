@@ -215,17 +215,18 @@ class FromGymnasium:
             )
         return flat
 
-    def _outcome(self, returned: tuple) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    def _outcome(self, returned: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """What a step returned, as Gymnasium's five values; a cost among six goes into the info."""
-        if len(returned) == 6:
-            obs, reward, cost, terminated, truncated, info = returned
+        values = returned if isinstance(returned, tuple | list) else (returned,)
+        if len(values) == 6:
+            obs, reward, cost, terminated, truncated, info = values
             return obs, reward, terminated, truncated, {**info, "cost": cost}
-        if len(returned) != 5:
+        if len(values) != 5:
             raise BadInput(
-                f"{self.id}: step() returned {len(returned)} values; Gymnasium's has five (obs, reward, terminated, "
-                "truncated, info), Safety-Gymnasium's the cost as the third of six"
+                f"{self.id}: step() returned {counted(len(values), 'value')}; Gymnasium's has five (obs, reward, "
+                "terminated, truncated, info), Safety-Gymnasium's the cost as the third of six"
             )
-        return returned
+        return values
 
     def _cost(self, obs: Any, action: Any, info: dict[str, Any]) -> ArrayLike:
         if self._cost_function is not None:
