@@ -1,11 +1,12 @@
-"""Single Gymnasium environments, of which a batch is made."""
+"""Single Gymnasium environments, of which a batch is made, and what their methods return."""
 
 from collections.abc import Callable
+from typing import Any
 
 import gymnasium
 from gymnasium.wrappers import TimeLimit
 
-from shapo.words import BadInput
+from shapo.words import BadInput, counted
 
 
 def make_each(
@@ -40,3 +41,27 @@ def time_limit(env: gymnasium.Env) -> int | None:
             limits.append(env._max_episode_steps)
         env = env.env
     return min(limits, default=spec.max_episode_steps if spec else None)
+
+
+def begun(id: str, returned: Any) -> Any:
+    """The observation among the two values of a `reset`."""
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        raise BadInput(
+            f"{id}: reset() must return two values, (observation, info), as Gymnasium's does"
+        )
+    return returned[0]
+
+
+def stepped(id: str, returned: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    """The five values of a `step`; a cost among six goes into the info."""
+    values = returned if isinstance(returned, tuple | list) else (returned,)
+    if len(values) == 6:
+        obs, reward, cost, terminated, truncated, info = values
+        return obs, reward, terminated, truncated, {**info, "cost": cost}
+    if len(values) != 5:
+        raise BadInput(
+            f"{id}: step() returned {counted(len(values), 'value')}; Gymnasium's has five (obs, reward, terminated, "
+            "truncated, info), Safety-Gymnasium's the cost as the third of six"
+        )
+    obs, reward, terminated, truncated, info = values
+    return obs, reward, terminated, truncated, info
