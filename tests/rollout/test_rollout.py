@@ -474,6 +474,53 @@ def test_a_state_that_could_not_be_resumed_is_refused_at_once(kept, what):
         rollout.finish()
 
 
+class Misshapen(Toy):
+    """Returns something in a shape that NumPy would spread over all environments."""
+
+    def __init__(self, num_envs, what):
+        super().__init__(num_envs)
+        self.what = what
+
+    def reset(self, seed=0):
+        obs = super().reset(seed)
+        return obs[0] if self.what == "first" else obs
+
+    def step(self, action):
+        step = super().step(action)
+        if self.what == "first":
+            return step
+        value = {
+            "cost": np.zeros((1, self.num_envs)),
+            "obs": step.obs[0],
+            "last_obs": step.last_obs[:1],
+        }
+        return step._replace(**{self.what: value.get(self.what, step.reward.sum())})
+
+
+@pytest.mark.parametrize(
+    ("what", "shape", "returned"),
+    [
+        ("first", r"\(5, 3\)", r"\(3,\)"),
+        ("obs", r"\(5, 3\)", r"\(3,\)"),
+        ("last_obs", r"\(5, 3\)", r"\(1, 3\)"),
+        ("reward", r"\(5,\)", r"\(\)"),
+        ("cost", r"\(5, 1\)", r"\(1, 5\)"),
+        ("terminated", r"\(5,\)", r"\(\)"),
+        ("task_reward", r"\(5,\)", r"\(\)"),
+    ],
+)
+def test_what_has_another_shape_is_refused(what, shape, returned):
+    blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Misshapen, what=what))
+    named = "the first observations" if what == "first" else rf"step\(\)\.{what}"
+    with (
+        pytest.raises(BadInput, match=f"^Toy: {named} must have the shape {shape}, not {returned}"),
+        Rollout(blueprint, os.devnull) as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+
+
 @pytest.mark.parametrize(
     "space", [gymnasium.spaces.Discrete(3), gymnasium.spaces.Box(-1.0, 1.0, (3, 2))]
 )

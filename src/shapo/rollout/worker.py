@@ -19,7 +19,8 @@ from shapo.envs.gymnasium_in import CannotReplay
 from shapo.envs.heartbeat import heard_by
 from shapo.envs.protocol import BatchEnv, Remark
 from shapo.rollout.actions import actions_of
-from shapo.rollout.collector import CannotKeep, Collector, NotFinite
+from shapo.rollout.collector import Collector, NotFinite
+from shapo.rollout.contract import BreaksContract
 from shapo.rollout.messages import (
     Allocate,
     Collect,
@@ -176,7 +177,7 @@ def main(pipe: int, memory: int) -> None:
         pass
     except Exception as error:
         _log_error()
-        refused = isinstance(error, CannotWrap | CannotReplay | CannotKeep)
+        refused = isinstance(error, CannotWrap | CannotReplay | BreaksContract)
         if refused or (worker is None and isinstance(error, BadInput)):
             failed = Failed(str(error), bad_input=True)
         elif worker:
