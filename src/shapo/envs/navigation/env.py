@@ -12,14 +12,8 @@ from shapo.envs.navigation import batch, stream
 from shapo.envs.navigation.physics import Physics
 from shapo.envs.navigation.rules import make_rules
 from shapo.envs.navigation.scene import Scene
-from shapo.envs.navigation.state import (
-    LIDAR_BINS,
-    NUM_SENSORS,
-    State,
-    allocate,
-    observation_size,
-)
-from shapo.envs.navigation.tasks import Task
+from shapo.envs.navigation.state import State, allocate
+from shapo.envs.navigation.tasks import LIDAR_BINS, NUM_SENSORS, Task
 from shapo.envs.protocol import Step
 from shapo.words import BadInput
 
@@ -51,7 +45,7 @@ class Navigation:
         self._touching = np.zeros((num_envs, len(self.rules.kind)), np.bool_)
         self._near = np.zeros(num_envs, np.int64)
         self._count = 0
-        size, sensors = observation_size(task), NUM_SENSORS[task.robot]
+        size, sensors = task.observations, NUM_SENSORS[task.robot]
         low, high = np.full(size, -np.inf), np.full(size, np.inf)
         low[sensors:], high[sensors:] = 0.0, 1.0
         self.observation_space = gymnasium.spaces.Box(low, high, dtype=np.float64)

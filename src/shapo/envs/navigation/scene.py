@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shapo.envs.navigation.sight import axes
-from shapo.envs.navigation.state import LIDAR_BINS
-from shapo.envs.navigation.tasks import Kind, Objects, Task
+from shapo.envs.navigation.tasks import LIDAR_BINS, Kind, Objects, Task
 from shapo.envs.rendering import Renderer
 
 COLOURS: dict[Kind, tuple[float, float, float, float]] = {
