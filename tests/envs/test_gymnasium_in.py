@@ -355,7 +355,8 @@ def test_a_factory_that_returns_no_batch_is_refused():
     def wrong(num_envs):
         return Corridor()
 
-    with pytest.raises(ValueError, match="wrong takes num_envs but returned a Corridor"):
+    said = "wrong takes num_envs but returned a Corridor, .* lacks id, num_envs, num_costs, .*state"
+    with pytest.raises(ValueError, match=said):
         envs.make(wrong, 2)
 
 
