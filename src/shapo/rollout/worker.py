@@ -73,10 +73,10 @@ class Worker:
         self._hello = hello
         self._shared: Shared | None = None
         sys.path[:] = hello.import_path
-        self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
-        blueprint = cloudpickle.loads(self._hello.blueprint)
+        self._first_seed = env_seed(hello.seed, hello.envs.start)
+        blueprint = cloudpickle.loads(hello.blueprint)
         with warnings.catch_warnings(record=True) as said:
-            env = blueprint.build(len(self._hello.envs), self._first_seed)
+            env = blueprint.build(len(hello.envs), self._first_seed)
         self._notes = tuple(str(each.message) for each in said if each.category is Remark)
         for each in said:
             if each.category is not Remark:

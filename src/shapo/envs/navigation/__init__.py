@@ -1,4 +1,4 @@
-"""Safety-Gym's navigation tasks, batched: exact where it matters and free where nothing touches."""
+"""Safety-Gym's navigation tasks, batched: MuJoCo steps what could touch something, formulas step the rest."""
 
 from typing import TYPE_CHECKING, Literal
 
