@@ -263,6 +263,15 @@ def test_no_cost_is_an_error_that_says_what_to_do(id):
     assert "\n" not in str(error.value)
 
 
+def test_no_info_at_all_is_no_cost_either():
+    class Silent(Corridor):
+        def step(self, action):
+            return *super().step(action)[:4], None
+
+    with pytest.raises(envs.NoCost, match=r"^Silent: step\(\) returned no info\['cost'\]"):
+        envs.make(Silent, 1)
+
+
 def test_a_costless_environment_can_be_free():
     env = envs.make("Pendulum-v1", 2, cost=envs.free)
     env.reset(0)

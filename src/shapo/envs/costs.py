@@ -25,7 +25,7 @@ def own(id: str) -> CostFunction:
     """The cost function of the environment `id`, which says itself what a step costs."""
 
     def told(obs: Any, action: Any, info: dict[str, Any]) -> ArrayLike:
-        if "cost" not in info:
+        if "cost" not in (info or {}):
             raise NoCost(
                 f"{id}: step() returned no info['cost']; return one, or pass "
                 "cost=function(obs, action, info), on the command line --cost module:function; "
