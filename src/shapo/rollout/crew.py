@@ -21,9 +21,9 @@ from shapo.words import BadInput
 PATIENCE = 300.0
 """Seconds without a single environment step after which a worker counts as stuck."""
 LOOKS = 4
-"""So often at least is a sign of life missed before patience ends. Where much time has passed between two looks, we
-slept ourselves, and it counts as one: who stops a training as a whole, by Ctrl-Z for one, and lets it go on later, must
-not have its environments called stuck."""
+"""We look for signs of life at least so often before patience ends, and no pause counts for more than its share of it:
+where much time has passed between two looks, we slept ourselves. Who stops a training as a whole, by Ctrl-Z for one,
+and lets it go on later, must not be told that its environments are stuck."""
 CLOSING = 10.0
 """Seconds that environments get to close; then they are killed."""
 
@@ -75,14 +75,13 @@ class Crew:
         self.tell(message)
         return self.answers()
 
-    def allocate(self, spec: Spec) -> Shared:
+    def allocate(self, spec: Spec) -> None:
         """Make room for batches from environments that are like this, seen by all."""
         sizes = spec.observation, spec.actions.size, spec.costs
         choice = self._experiment
         shape = Shape(choice.steps_per_env, choice.num_envs, *sizes, len(self.workers))
         self.shared = share(self._memory, shape)
         self.tell(lambda worker: Allocate(shape))
-        return self.shared
 
     def answers(self) -> list[Any]:
         """Each worker's reply, in the workers' order; one that gives no sign of life is late."""
