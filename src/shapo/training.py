@@ -22,7 +22,8 @@ from shapo.experiment.describing import name_of, really
 from shapo.experiment.extensions import IN_ALGO, require_named
 from shapo.experiment.idle import chosen, idle_among
 from shapo.rollout.blueprint import Blueprint, EnvFactory
-from shapo.rollout.rollout import PATIENCE, Rollout, RolloutError
+from shapo.rollout.crew import PATIENCE, RolloutError
+from shapo.rollout.rollout import Rollout
 from shapo.runs.checkpoints import Checkpoint, joined
 from shapo.runs.folder import Run
 from shapo.runs.ledger import Ledger

@@ -162,10 +162,11 @@ def test_a_wrong_shape_is_refused(kind):
 def test_an_action_that_is_no_number_is_refused(kind):
     env = KINDS[kind](3)
     env.reset(0)
-    action = actions(env, 0, 1)[0]
+    action = actions(env, 0, 1)[0] + 0.001  # of many digits, wherever it is printed
     action[1, 0] = np.nan
-    with pytest.raises(ValueError, match=rf"{env.id}: .*1.*not finite"):
+    with pytest.raises(ValueError, match=rf"{env.id}: .*1.*not finite") as error:
         env.step(action)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("choice", [np.array([0, 2, 1]), np.array([0.0, 1.0, 1.0])])
@@ -174,6 +175,13 @@ def test_a_choice_that_is_none_is_refused(choice):
     env.reset(0)
     with pytest.raises(ValueError, match="CartPole-v1: actions"):
         env.step(choice)
+
+
+def test_of_many_choices_the_wrong_one_is_named_in_a_line():
+    choices = np.zeros(60, np.int64)
+    choices[41:] = 2
+    with pytest.raises(ValueError, match=r"^CartPole-v1: .* 0 to 1, that of environment 41 is 2$"):
+        KINDS["gymnasium, discrete"](60).step(choices)
 
 
 def test_a_state_of_another_size_is_refused():

@@ -237,6 +237,17 @@ def test_who_has_pictures_made_into_vectors_is_told(space):
         assert envs.make(Camera, 2).reset(0).shape[1] >= 768
 
 
+@pytest.mark.parametrize(("furthest", "bound"), [(2.0, 2.0), (1e300, np.inf)])
+def test_bounds_of_another_type_are_taken_in_silence(furthest, bound):
+    class Wide(Corridor):
+        action_space = spaces.Box(-furthest, furthest, (1,), np.float64)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = envs.make(Wide, 1)
+    assert env.action_space == spaces.Box(-bound, bound, (1,), np.float32)
+
+
 def test_who_has_none_is_told_nothing():
     class Bytes(Corridor):
         observation_space = spaces.Box(0, 255, (16,), np.uint8)
@@ -258,6 +269,15 @@ def test_no_cost_is_an_error_that_says_what_to_do(id):
     with pytest.raises(envs.NoCost, match=f"^{id}: {why}") as error:
         envs.make(id, 2)
     assert "\n" not in str(error.value)
+
+
+def test_no_info_at_all_is_no_cost_either():
+    class Silent(Corridor):
+        def step(self, action):
+            return *super().step(action)[:4], None
+
+    with pytest.raises(envs.NoCost, match=r"^Silent: step\(\) returned no info\['cost'\]"):
+        envs.make(Silent, 1)
 
 
 def test_a_costless_environment_can_be_free():
@@ -287,6 +307,15 @@ def test_four_values_are_refused():
 
     with pytest.raises(ValueError, match=r"^Old: step\(\) returned 4 values; Gymnasium's has five"):
         envs.make(Old, 1)
+
+
+def test_a_step_that_returns_nothing_is_refused():
+    class Forgetful(Corridor):
+        def step(self, action):
+            super().step(action)
+
+    with pytest.raises(BadInput, match=r"^Forgetful: step\(\) returned 1 value; Gymnasium's has"):
+        envs.make(Forgetful, 1)
 
 
 def test_a_factory_that_returns_nothing_is_named():
@@ -343,7 +372,8 @@ def test_a_factory_that_returns_no_batch_is_refused():
     def wrong(num_envs):
         return Corridor()
 
-    with pytest.raises(ValueError, match="wrong takes num_envs but returned a Corridor"):
+    said = "wrong takes num_envs but returned a Corridor, .* lacks id, num_envs, num_costs, .*state"
+    with pytest.raises(ValueError, match=said):
         envs.make(wrong, 2)
 
 
@@ -487,6 +517,22 @@ def test_whatever_was_made_is_closed_if_something_fails(monkeypatch, kind):
     with pytest.raises((ValueError, KeyError)):
         envs.make(factories.get(kind, kind), 3)
     assert Closed.opened == Closed.closed > 0
+
+
+class Ajar(Costless):
+    """Neither fit for use nor to be closed."""
+
+    def close(self):
+        super().close()
+        raise KeyError("the door is jammed")
+
+
+def test_why_something_is_refused_is_told_though_it_cannot_even_be_closed(monkeypatch):
+    monkeypatch.setattr(Closed, "opened", 0)
+    monkeypatch.setattr(Closed, "closed", 0)
+    with pytest.raises(envs.NoCost, match=r"^Ajar: step\(\) returned no info"):
+        envs.make(Ajar, 3)
+    assert Closed.opened == Closed.closed == 3
 
 
 def test_a_batch_that_cannot_begin_is_closed():

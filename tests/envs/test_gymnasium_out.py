@@ -265,3 +265,9 @@ def test_the_spec_knows_the_time_limit():
     assert [env.step(np.ones(2))[3] for _ in range(3)] == [False, False, True]
     with pytest.raises(ValueError, match=r"episodes after 1000 steps, not 3; .*sync"):
         gymnasium.make_vec("shapo/SafetyPointGoal1-v0", num_envs=2, max_episode_steps=3)
+
+
+def test_a_batch_that_is_made_takes_no_more_options():
+    batch = shapo.envs.make("Hopper-v4", 2)
+    with pytest.raises(ValueError, match=r"^Hopper-v4 is made already and takes no seed, speed$"):
+        BatchedEnv(batch, seed=3, speed=2)

@@ -143,3 +143,8 @@ def test_loading_a_model_says_nothing(capfd, tmp_path):
     envs.make("HalfCheetah-v4", 1)
     assert capfd.readouterr() == ("", "")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_seed_below_zero_is_refused():
+    with pytest.raises(ValueError, match=r"^Hopper-v4: seed must be at least 0, got -1$"):
+        envs.make("Hopper-v4", 2, seed=-1)

@@ -45,7 +45,7 @@ def test_the_chassis_is_the_models(world):
     np.testing.assert_allclose(chassis.MASS, mass, rtol=1e-13, atol=1e-19)
     np.testing.assert_allclose(chassis.GIVE, model.body_invweight0[2:5, 0], rtol=1e-13)
     np.testing.assert_array_equal(model.dof_damping, [0] * 6 + [chassis.DAMPING] * 5)
-    assert model.opt.timestep == chassis.SUBSTEP and models.SUBSTEPS == car.SUBSTEPS
+    assert model.opt.timestep == chassis.SUBSTEP == 0.004 and models.SUBSTEPS == 10
     data.qpos[2] -= 1e-3
     mujoco.mj_forward(model, data)
     for contact in data.contact:

@@ -32,7 +32,7 @@ from shapo.experiments.sweep.plan import Job, plan
 from shapo.experiments.sweep.process import GRACE, RunProcess
 from shapo.experiments.sweep.screen import LiveLines, PlainLines, wide_console
 from shapo.experiments.sweep.sweep import Sweep
-from shapo.rollout.rollout import CLOSING
+from shapo.rollout.crew import CLOSING
 from shapo.runs.folder import Run
 from shapo.runs.integrity import altered
 from shapo.training import train

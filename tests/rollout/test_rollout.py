@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 from types import SimpleNamespace
@@ -29,13 +30,14 @@ from toy_env import (
 from waiting import PATIENCE, wait_until
 
 from shapo.experiment import Experiment
-from shapo.rollout import rollout as rollout_module
+from shapo.rollout import crew as crew_module
 from shapo.rollout import worker as worker_module
 from shapo.rollout.actions import ActionScale, Choices
 from shapo.rollout.blueprint import Blueprint
 from shapo.rollout.collector import Collector, action_noise
+from shapo.rollout.crew import RolloutError
 from shapo.rollout.processes import available_cores
-from shapo.rollout.rollout import Rollout, RolloutError
+from shapo.rollout.rollout import Rollout
 from shapo.rollout.worker import TRAINING_SEEDS_BELOW, env_seed
 from shapo.types import Batch
 from shapo.words import BadInput
@@ -222,12 +224,12 @@ def test_gymnasium_environments_go_on_exactly():
         state = rollout.finish().state
         rollout.begin(1, actor)
         expected = rollout.finish().batch.obs.copy()
-        before = rollout._shared.heartbeat.sum()
+        before = rollout._crew.shared.heartbeat.sum()
         rollout.restore(state)
         rollout.begin(1, actor)
         np.testing.assert_array_equal(rollout.finish().batch.obs, expected)
         # A beat for each step that is played again, and for each of the batch: a slow replay is not taken for stuck.
-        assert rollout._shared.heartbeat.sum() - before == 2 * (30 + 30)
+        assert rollout._crew.shared.heartbeat.sum() - before == 2 * (30 + 30)
         elsewhere = state | {"env/obs": state["env/obs"] + 1}
         with pytest.raises(
             BadInput, match="pendulum cannot be resumed"
@@ -270,7 +272,7 @@ def wait_until_ended(*pids):
 @pytest.mark.parametrize("how", ["idle", "in a batch", "after a failure", "stubborn"])
 def test_environments_are_closed(tmp_path, monkeypatch, how):
     if how == "stubborn":
-        monkeypatch.setattr(rollout_module, "CLOSING", 0.5)
+        monkeypatch.setattr(crew_module, "CLOSING", 0.5)
     end = pytest.raises(KeyError) if how == "after a failure" else contextlib.nullcontext()
     blueprint = Blueprint(EXPERIMENT, partial(Owner, notes=tmp_path, stubborn=how == "stubborn"))
     with end, Rollout(blueprint, tmp_path / "log") as rollout:
@@ -292,7 +294,7 @@ def test_what_a_crashed_worker_has_started_does_not_outlive_it(tmp_path):
         Rollout(blueprint, tmp_path / "log") as rollout,
     ):
         rollout.spec, rollout.reset()
-        rollout._workers[0].process.kill()
+        rollout._crew.workers[0].process.kill()
         rollout.begin(0, ACTOR)
         rollout.finish()
     servers = [int(path.stem) for path in tmp_path.glob("*.begun")]
@@ -451,8 +453,8 @@ def test_a_parent_that_hangs_up_is_no_error(tmp_path):
     log = tmp_path / "log"
     with Rollout(Blueprint(EXPERIMENT, Toy), log) as rollout:
         rollout.spec, rollout.reset()
-        workers = [each.process for each in rollout._workers]
-        for each in rollout._workers:
+        workers = [each.process for each in rollout._crew.workers]
+        for each in rollout._crew.workers:
             each.pipe.close()
         assert [each.wait(PATIENCE) for each in workers] == [0, 0]
     assert log.read_text() == ""
@@ -467,7 +469,7 @@ from toy_env import Slow
 with Rollout(Blueprint(EXPERIMENT.replace(workers=1), Slow), os.devnull, patience=1.0) as rollout:
     rollout.spec, rollout.reset()
     rollout.begin(0, ACTOR)
-    (worker,) = rollout._workers
+    (worker,) = rollout._crew.workers
     both = f"{os.getpid()} {worker.process.pid}"
     subprocess.Popen(["sh", "-c", f"kill -STOP {both}; sleep 2.5; kill -CONT {both}"])
     print(len(rollout.finish().batch.reward))
@@ -515,6 +517,53 @@ def test_a_state_that_could_not_be_resumed_is_refused_at_once(kept, what):
         rollout.finish()
 
 
+class Misshapen(Toy):
+    """Returns something in a shape that NumPy would spread over all environments."""
+
+    def __init__(self, num_envs, what):
+        super().__init__(num_envs)
+        self.what = what
+
+    def reset(self, seed=0):
+        obs = super().reset(seed)
+        return obs[0] if self.what == "first" else obs
+
+    def step(self, action):
+        step = super().step(action)
+        if self.what == "first":
+            return step
+        value = {
+            "cost": np.zeros((1, self.num_envs)),
+            "obs": step.obs[0],
+            "last_obs": step.last_obs[:1],
+        }
+        return step._replace(**{self.what: value.get(self.what, step.reward.sum())})
+
+
+@pytest.mark.parametrize(
+    ("what", "shape", "returned"),
+    [
+        ("first", r"\(5, 3\)", r"\(3,\)"),
+        ("obs", r"\(5, 3\)", r"\(3,\)"),
+        ("last_obs", r"\(5, 3\)", r"\(1, 3\)"),
+        ("reward", r"\(5,\)", r"\(\)"),
+        ("cost", r"\(5, 1\)", r"\(1, 5\)"),
+        ("terminated", r"\(5,\)", r"\(\)"),
+        ("task_reward", r"\(5,\)", r"\(\)"),
+    ],
+)
+def test_what_has_another_shape_is_refused(what, shape, returned):
+    blueprint = Blueprint(EXPERIMENT.replace(workers=1), partial(Misshapen, what=what))
+    named = "the first observations" if what == "first" else rf"step\(\)\.{what}"
+    with (
+        pytest.raises(BadInput, match=f"^Toy: {named} must have the shape {shape}, not {returned}"),
+        Rollout(blueprint, os.devnull) as rollout,
+    ):
+        rollout.spec, rollout.reset()
+        rollout.begin(0, ACTOR)
+        rollout.finish()
+
+
 @pytest.mark.parametrize(
     "space", [gymnasium.spaces.Discrete(3), gymnasium.spaces.Box(-1.0, 1.0, (3, 2))]
 )
@@ -553,6 +602,20 @@ def test_who_is_stuck_in_a_reset_is_not_waited_for_though_a_large_policy_is_to_f
         rollout.spec, rollout.reset()
         rollout.begin(0, make_actor((3, 1000, 1000, 2)))
         rollout.finish()
+
+
+def test_what_cannot_be_pickled_is_named():
+    lock = threading.Lock()
+    blueprint = Blueprint(EXPERIMENT, lambda num_envs: (lock, Toy(num_envs))[1])
+    with pytest.raises(
+        BadInput, match=r"^Toy cannot be sent to the workers: cannot pickle '_thread"
+    ):
+        Rollout(blueprint, os.devnull)
+    with (
+        pytest.raises(BadInput, match=r"^Toy cannot be sent to the workers: cannot pickle"),
+        Rollout(Blueprint(EXPERIMENT, Toy), os.devnull) as rollout,
+    ):
+        rollout.wrap(lambda env: (lock, env)[1])
 
 
 def test_an_environment_that_cannot_be_made_is_named():

@@ -5,7 +5,8 @@ as `shapo/<id>`.
 """
 
 from shapo.envs import gymnasium_out
-from shapo.envs.gymnasium_in import FromGymnasium, NoCost, free
+from shapo.envs.costs import NoCost, free
+from shapo.envs.gymnasium_in import FromGymnasium
 from shapo.envs.heartbeat import alive
 from shapo.envs.listing import Row, table
 from shapo.envs.protocol import BatchEnv, Step

@@ -23,9 +23,9 @@ def checked_action(env_id: str, num_envs: int, space: Actions, action: NDArray) 
     action = action.astype(np.float64, copy=False)
     # One product tells whether to look closer; checking every number costs more than all else here.
     if not math.isfinite(np.vdot(action, action)) and not np.isfinite(action).all():
-        culprit = np.flatnonzero(~np.isfinite(action).all(axis=1))[0]
+        env, k = np.argwhere(~np.isfinite(action))[0]
         raise BadInput(
-            f"{env_id}: the action of environment {culprit} is not finite ({action[culprit]}); "
+            f"{env_id}: the action of environment {env} is not finite (its number {k} is {action[env, k]}); "
             "has the policy diverged?"
         )
     return action
@@ -34,9 +34,12 @@ def checked_action(env_id: str, num_envs: int, space: Actions, action: NDArray) 
 def _checked_choices(env_id: str, space: gymnasium.spaces.Discrete, action: NDArray) -> NDArray:
     if not np.issubdtype(action.dtype, np.integer):
         raise BadInput(f"{env_id}: actions are choices, integers, not {action.dtype}")
-    if ((action < space.start) | (action >= space.start + space.n)).any():
-        last = space.start + space.n - 1
-        raise BadInput(f"{env_id}: actions go from {space.start} to {last}, got {action}")
+    wrong = np.flatnonzero((action < space.start) | (action >= space.start + space.n))
+    if len(wrong):
+        last, env = space.start + space.n - 1, wrong[0]
+        raise BadInput(
+            f"{env_id}: actions go from {space.start} to {last}, that of environment {env} is {action[env]}"
+        )
     return action.astype(np.int64, copy=False)
 
 

@@ -8,9 +8,10 @@ from shapo.envs.protocol import BatchEnv
 
 @contextlib.contextmanager
 def closed_if_refused(env: BatchEnv) -> Iterator[None]:
-    """Close `env` if what is within raises."""
+    """Close `env` if what is within raises; should it not even close, what was raised first is told."""
     try:
         yield
     except BaseException:
-        env.close()
+        with contextlib.suppress(Exception):
+            env.close()
         raise

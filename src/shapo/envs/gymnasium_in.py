@@ -1,10 +1,8 @@
 """Any Gymnasium environment on our contract, and any that returns Safety-Gymnasium's six values.
 
-The cost is a function of yours, the third of six values, or `info["cost"]`.
-
-Every episode begins with an explicit seed that depends only on the environment's seed and the
-episode's number. So the state of any deterministic environment is short and needs no serialised object: which
-episode, and the actions taken in it so far.
+Every episode begins with an explicit seed that depends only on the environment's seed and the episode's number. So the
+state of any deterministic environment is short and needs no serialised object: which episode, and the actions taken in
+it so far.
 """
 
 import contextlib
@@ -17,15 +15,13 @@ from gymnasium.spaces.utils import flatten
 from numpy.typing import ArrayLike, NDArray
 
 from shapo.envs.checks import checked_action, checked_state
+from shapo.envs.closing import closed_if_refused
+from shapo.envs.costs import CostFunction, own
 from shapo.envs.heartbeat import alive
 from shapo.envs.protocol import Step
-from shapo.envs.singles import make_each, name_of, time_limit
+from shapo.envs.singles import begun, make_each, name_of, stepped, time_limit
 from shapo.envs.vectors import action_vectors, native_action, observation_vectors
-from shapo.experiment.algos import IGNORES_COST
 from shapo.words import BadInput, counted
-
-CostFunction = Callable[[Any, Any, dict[str, Any]], ArrayLike]
-"""(observation the step led to, action, info) -> cost, or a vector of several costs."""
 
 
 class CannotReplay(BadInput):
@@ -34,15 +30,6 @@ class CannotReplay(BadInput):
 
 LONGEST = 100_000
 """Steps after which an episode that its environment does not bound is refused: every action of it is kept."""
-
-
-class NoCost(BadInput):
-    """An environment that does not say what its steps cost. `make(..., cost=free)` runs it all the same."""
-
-
-def free(obs: Any, action: Any, info: dict[str, Any]) -> float:
-    """The cost function of an environment in which nothing costs anything."""
-    return 0.0
 
 
 def episode_seed(seed: int, episode: int) -> int:
@@ -64,8 +51,9 @@ class FromGymnasium:
         id: str | None = None,
     ) -> None:
         self.num_envs = num_envs
-        with contextlib.ExitStack() as failing:
-            self._envs = make_each(factory, num_envs, id, failing)
+        self._envs: list[gymnasium.Env] = []
+        with closed_if_refused(self):
+            make_each(factory, num_envs, id, self._envs)
             first = self._envs[0]
             self.id = id or name_of(first)
             self.horizon = time_limit(first)
@@ -74,7 +62,7 @@ class FromGymnasium:
                 self.id, first.observation_space
             )
             self.action_space = action_vectors(self.id, first.action_space)
-            self._cost_function = cost
+            self._cost = cost or own(self.id)
             self.num_costs = self._count_costs()
             self._seeds = np.zeros(num_envs, np.int64)
             self._episode = np.zeros(num_envs, np.int64)
@@ -82,7 +70,6 @@ class FromGymnasium:
             self._earned = np.zeros(num_envs)
             self._obs = np.empty((num_envs, *self.observation_space.shape))
             self.reset(seed)
-            failing.pop_all()
 
     def reset(self, seed: int | None) -> NDArray[np.float64]:
         """Begin new episodes, environment i's first one as Gymnasium's `reset(seed=seed + i)`; None: its next one."""
@@ -103,7 +90,7 @@ class FromGymnasium:
         terminated, truncated = np.zeros((2, self.num_envs), bool)
         for i, env in enumerate(self._envs):
             native = native_action(env.action_space, action[i])
-            obs, reward[i], terminated[i], truncated[i], info = self._outcome(env.step(native))
+            obs, reward[i], terminated[i], truncated[i], info = stepped(self.id, env.step(native))
             last_obs[i] = self._flat(obs)
             cost[i] = self._as_many(self._cost(obs, native, info))
             self._actions[i].append(action[i].copy())
@@ -124,9 +111,10 @@ class FromGymnasium:
     def get_state(self) -> dict[str, NDArray]:
         """Seeds, episode numbers, the actions of the current episodes, padded to the longest, and what they led to."""
         lengths = np.array([len(taken) for taken in self._actions])
+        discrete = isinstance(self.action_space, gymnasium.spaces.Discrete)
         actions = np.zeros(
             (self.num_envs, lengths.max(), *(self.action_space.shape or ())),
-            np.int64 if self._discrete else np.float64,
+            np.int64 if discrete else np.float64,
         )
         for row, taken in zip(actions, self._actions, strict=True):
             if taken:
@@ -182,28 +170,19 @@ class FromGymnasium:
             for env in self._envs:
                 stack.callback(env.close)
 
-    @property
-    def _discrete(self) -> bool:
-        return isinstance(self.action_space, gymnasium.spaces.Discrete)
-
     def _count_costs(self) -> int:
         """How many costs a step has, found by taking one: a missing cost is noticed at once."""
         env = self._envs[0]
         env.reset(seed=0)
         env.action_space.seed(0)
         action = env.action_space.sample()
-        obs, _, _, _, info = self._outcome(env.step(action))
+        obs, _, _, _, info = stepped(self.id, env.step(action))
         return np.size(self._cost(obs, action, info))
 
     def _begin(self, i: int) -> NDArray[np.float64]:
         self._actions[i], self._earned[i] = [], 0.0
         seed = episode_seed(int(self._seeds[i]), int(self._episode[i]))
-        begun = self._envs[i].reset(seed=seed)
-        if not isinstance(begun, tuple) or len(begun) != 2:
-            raise BadInput(
-                f"{self.id}: reset() must return two values, (observation, info), as Gymnasium's does"
-            )
-        return self._flat(begun[0])
+        return self._flat(begun(self.id, self._envs[i].reset(seed=seed)))
 
     def _flat(self, obs: Any) -> NDArray[np.float64]:
         flat = np.asarray(flatten(self._native_space, obs), np.float64)
@@ -213,29 +192,6 @@ class FromGymnasium:
                 f"and its observation_space {self._native_space.shape}"
             )
         return flat
-
-    def _outcome(self, returned: tuple) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """What a step returned, as Gymnasium's five values; a cost among six goes into the info."""
-        if len(returned) == 6:
-            obs, reward, cost, terminated, truncated, info = returned
-            return obs, reward, terminated, truncated, {**info, "cost": cost}
-        if len(returned) != 5:
-            raise BadInput(
-                f"{self.id}: step() returned {len(returned)} values; Gymnasium's has five (obs, reward, terminated, "
-                "truncated, info), Safety-Gymnasium's the cost as the third of six"
-            )
-        return returned
-
-    def _cost(self, obs: Any, action: Any, info: dict[str, Any]) -> ArrayLike:
-        if self._cost_function is not None:
-            return self._cost_function(obs, action, info)
-        if "cost" not in info:
-            raise NoCost(
-                f"{self.id}: step() returned no info['cost']; return one, or pass "
-                "cost=function(obs, action, info), on the command line --cost module:function; "
-                f"{', '.join(IGNORES_COST)} need none"
-            )
-        return info["cost"]
 
     def _as_many(self, cost: ArrayLike) -> NDArray[np.float64]:
         """The costs of a step, [costs]: one number must not count for two."""

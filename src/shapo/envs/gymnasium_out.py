@@ -59,6 +59,8 @@ class BatchedEnv(VectorEnv):
         height: int = 480,
         **options: Any,
     ) -> None:
+        if options and not isinstance(task, str):
+            raise BadInput(f"{task.id} is made already and takes no {', '.join(options)}")
         self.batch = make(task, num_envs, **options) if isinstance(task, str) else task
         if max_episode_steps not in (None, self.batch.horizon):
             raise BadInput(
@@ -102,7 +104,10 @@ class BatchedEnv(VectorEnv):
         return mask
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        """One for each environment. One that has none yet draws it: the one it was built with must not show."""
+        """A seed for each environment; None: it goes on with its stream.
+
+        Whoever has not been seeded here draws a seed: that which the batch was made with must not show.
+        """
         if isinstance(seed, Sequence | np.ndarray):
             seeds = [None if each is None else int(each) for each in seed]
         else:

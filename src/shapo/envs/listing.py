@@ -6,8 +6,6 @@ from shapo.envs import locomotion, navigation
 from shapo.envs.locomotion.tasks import HORIZON
 from shapo.envs.navigation.tasks import Objects
 
-_SENSORS = {"point": 12, "car": 24}
-_LIDAR_BINS = 16
 _AIMS = {
     "goal": "reaches goals",
     "button": "presses the lit one of 4 buttons",
@@ -38,7 +36,7 @@ def _navigation_rows() -> list[Row]:
     return [
         Row(
             id=task.id,
-            observations=_SENSORS[task.robot] + _LIDAR_BINS * sum(o.seen for o in task.objects),
+            observations=task.observations,
             actions=2,
             horizon=task.horizon,
             cost=_costs([group.kind for group in task.objects if group.costs]),

@@ -94,9 +94,11 @@ def _from_factory(
     if _makes_batches(factory):
         env = factory(num_envs=num_envs, **options)
         if not isinstance(env, BatchEnv):
+            members = (name for name in vars(BatchEnv) if not name.startswith("_"))
+            lacks = ", ".join(name for name in members if not hasattr(env, name))
             raise BadInput(
                 f"{_name(factory)} takes num_envs but returned a {type(env).__name__}, "
-                "which is no shapo.envs.BatchEnv"
+                f"which is no shapo.envs.BatchEnv: it lacks {lacks}"
             )
         with closed_if_refused(env):
             if env.num_envs != num_envs:

@@ -19,6 +19,7 @@ _HELP = (
     "on Debian or Ubuntu install libegl1 and libegl-mesa0 (EGL), or libosmesa6 (OSMesa); "
     "MUJOCO_GL=egl or MUJOCO_GL=osmesa chooses between them"
 )
+_MOST_GEOMS = 2000
 
 
 class RenderingUnavailable(RuntimeError):
@@ -57,7 +58,7 @@ def _context(width: int, height: int):
     try:
         if name in _LIBRARIES:
             return importlib.import_module(f"mujoco.{name}").GLContext(width, height)
-        return mujoco.GLContext(width, height)  # pyright: ignore[reportAttributeAccessIssue]
+        return mujoco.GLContext(width, height)
     except Exception as error:  # each backend fails in its own way, down to bare RuntimeErrors
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise RenderingUnavailable(f"cannot draw with {name} ({reason}); {_HELP}") from error
@@ -66,9 +67,9 @@ def _context(width: int, height: int):
 class Renderer:
     """Draws frames of one model."""
 
-    def __init__(self, model: mujoco.MjModel, max_geoms: int = 2000) -> None:
+    def __init__(self, model: mujoco.MjModel) -> None:
         self._model = model
-        self._scene = mujoco.MjvScene(model, max_geoms)
+        self._scene = mujoco.MjvScene(model, _MOST_GEOMS)
         self._option = mujoco.MjvOption()
         self._size = (0, 0)
         self._gl = self._target = self._free = None
@@ -77,8 +78,8 @@ class Renderer:
         self,
         data: mujoco.MjData,
         camera: mujoco.MjvCamera,
-        width: int = 480,
-        height: int = 480,
+        width: int,
+        height: int,
         decorate: Callable[[mujoco.MjvScene], None] | None = None,
     ) -> NDArray[np.uint8]:
         """What `camera` sees, [height, width, 3]; `decorate` may add geoms to the scene first."""

@@ -143,7 +143,7 @@ class Saute:
         self._memory = (
             opening.init(*self._left.shape) if seed is not None else opening.given_up(self._memory)
         )
-        self._left[:] = self._opening.share(self._memory)
+        self._left[:] = opening.share(self._memory)
         return self._append(obs, self._left)
 
     def step(self, action: NDArray) -> Step:

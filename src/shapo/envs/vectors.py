@@ -44,7 +44,9 @@ def action_vectors(
 ) -> gymnasium.spaces.Box | gymnasium.spaces.Discrete:
     """The space of the actions as vectors; choices stay what they are."""
     if isinstance(space, gymnasium.spaces.Box):
-        return gymnasium.spaces.Box(space.low.ravel(), space.high.ravel(), dtype=np.float32)
+        with np.errstate(over="ignore"):  # a bound beyond all of its numbers is none
+            low, high = space.low.astype(np.float32), space.high.astype(np.float32)
+        return gymnasium.spaces.Box(low.ravel(), high.ravel(), dtype=np.float32)
     if isinstance(space, gymnasium.spaces.Discrete):
         return space
     raise BadInput(f"{id}: actions must be a Box or Discrete space, not {space}")

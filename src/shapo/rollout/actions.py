@@ -25,7 +25,7 @@ class ActionScale(NamedTuple):
 
     @property
     def choices(self) -> None:
-        """There is more than can be counted."""
+        """None: there are infinitely many."""
         return None
 
     @classmethod
@@ -53,7 +53,7 @@ class ActionScale(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """The network's outputs are logits. The policy says a choice's number, the environment may count from another."""
+    """The network's outputs are logits. A policy's choices are numbered from 0, the environment's from `start`."""
 
     choices: int
     """How many there are."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from shapo.envs.protocol import BatchEnv
 from shapo.rollout.acting import Actor, Forward
 from shapo.rollout.actions import Actions, actions_of
+from shapo.rollout.contract import check_first, check_kept, check_step
 from shapo.types import Batch, Episodes
 from shapo.words import BadInput
 
@@ -21,10 +22,6 @@ class NotFinite(ValueError):
         super().__init__(what)
         self.env = env
         """Which of the collector's environments."""
-
-
-class CannotKeep(BadInput):
-    """A batch whose state is not what can be written and dealt to workers again."""
 
 
 class Running(NamedTuple):
@@ -78,6 +75,7 @@ class Collector:
         noise = action_noise(actions, actor, self._seed, iteration, self._indices, len(rows.action))
         paid = np.empty(rows.reward.shape)
         cost_shape = rows.cost.shape[1:]
+        check_first(env, obs)
         try:
             for t, (at, to, action, reward, cost, terminated, truncated) in enumerate(
                 zip(*rows, strict=True)
@@ -85,6 +83,8 @@ class Collector:
                 at[:] = obs
                 actions.choose(forward(at), noise[t], action)
                 step = env.step(actions.apply(action))
+                if t == 0:
+                    check_step(env, step)
                 obs = step.obs
                 to[:] = step.last_obs
                 reward[:] = step.reward
@@ -109,7 +109,7 @@ class Collector:
         running = {f"running/{name}": value for name, value in self._running._asdict().items()}
         state = self._env.get_state()
         for name, value in state.items():
-            _check_kept(self._env, name, value)
+            check_kept(self._env, name, value)
         return {f"env/{name}": value for name, value in state.items()} | running
 
     def set_state(self, state: Mapping[str, NDArray]) -> None:
@@ -167,19 +167,6 @@ def _size_of(space: gymnasium.Space, env: str) -> int:
         return space.shape[0]
     raise BadInput(
         f"{env} has the observation space {space}; training needs a one-dimensional Box of numbers"
-    )
-
-
-def _check_kept(env: BatchEnv, name: str, value: object) -> None:
-    what = type(value).__name__
-    if isinstance(value, np.ndarray):
-        what = f"{value.dtype}{value.shape}"
-        numbers = value.dtype.kind in "biufc" and value.dtype.itemsize <= 8
-        if numbers and value.shape[:1] == (env.num_envs,):
-            return
-    raise CannotKeep(
-        f"{env.id}: get_state()[{name!r}] is {what}; it must be an array of numbers (of 8 bytes at most) "
-        f"with a row for each of the {env.num_envs} environments"
     )
 
 

@@ -19,7 +19,8 @@ from shapo.envs.gymnasium_in import CannotReplay
 from shapo.envs.heartbeat import heard_by
 from shapo.envs.protocol import BatchEnv, Remark
 from shapo.rollout.actions import actions_of
-from shapo.rollout.collector import CannotKeep, Collector, NotFinite
+from shapo.rollout.collector import Collector, NotFinite
+from shapo.rollout.contract import BreaksContract
 from shapo.rollout.messages import (
     Allocate,
     Collect,
@@ -72,10 +73,10 @@ class Worker:
         self._hello = hello
         self._shared: Shared | None = None
         sys.path[:] = hello.import_path
-        self._first_seed = env_seed(self._hello.seed, self._hello.envs.start)
-        blueprint = cloudpickle.loads(self._hello.blueprint)
+        self._first_seed = env_seed(hello.seed, hello.envs.start)
+        blueprint = cloudpickle.loads(hello.blueprint)
         with warnings.catch_warnings(record=True) as said:
-            env = blueprint.build(len(self._hello.envs), self._first_seed)
+            env = blueprint.build(len(hello.envs), self._first_seed)
         self._notes = tuple(str(each.message) for each in said if each.category is Remark)
         for each in said:
             if each.category is not Remark:
@@ -176,7 +177,7 @@ def main(pipe: int, memory: int) -> None:
         pass
     except Exception as error:
         _log_error()
-        refused = isinstance(error, CannotWrap | CannotReplay | CannotKeep)
+        refused = isinstance(error, CannotWrap | CannotReplay | BreaksContract)
         if refused or (worker is None and isinstance(error, BadInput)):
             failed = Failed(str(error), bad_input=True)
         elif worker:

@@ -17,6 +17,7 @@ from shapo.envs.locomotion.physics import physics_of, rows_of
 from shapo.envs.locomotion.tasks import HORIZON, TASKS
 from shapo.envs.protocol import Step
 from shapo.envs.rendering import Renderer
+from shapo.words import BadInput
 
 _SAVED = ("physics", "rng", "elapsed", "place", "sensed")
 
@@ -55,6 +56,8 @@ class Locomotion:
     def reset(self, seed: int | None) -> NDArray[np.float64]:
         """Begin new episodes; environment i draws as after Gymnasium's `reset(seed=seed + i)`, or `reset()`."""
         if seed is not None:
+            if seed < 0:
+                raise BadInput(f"{self.id}: seed must be at least 0, got {seed}")
             self._rng = [generators.seeded(seed + i) for i in range(self.num_envs)]
         self._begin(np.arange(self.num_envs, dtype=np.int32))
         return self._observe()

@@ -1,10 +1,9 @@
-"""Safety-Gym's navigation tasks, batched: exact where it matters and free where nothing touches."""
+"""Safety-Gym's navigation tasks, batched: MuJoCo steps what could touch something, formulas step the rest."""
 
-import difflib
 from typing import TYPE_CHECKING, Literal
 
 from shapo.envs.navigation.tasks import TASKS, Task
-from shapo.words import BadInput
+from shapo.words import BadInput, nearest
 
 if TYPE_CHECKING:
     from shapo.envs.navigation.env import Navigation
@@ -20,7 +19,5 @@ def make(
     from shapo.envs.navigation.env import Navigation
 
     if id not in TASKS:
-        near = difflib.get_close_matches(id, TASKS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise BadInput(f"unknown navigation task {id!r}{hint}")
+        raise BadInput(f"unknown navigation task {id!r}{nearest(id, TASKS)}")
     return Navigation(TASKS[id], num_envs, seed, physics)

@@ -1,7 +1,5 @@
 """One step of a whole batch: everything that is not MuJoCo, in two compiled calls."""
 
-import math
-
 from shapo.envs.navigation import car, point
 from shapo.envs.navigation.compiled import copy, entry, fill, inner
 from shapo.envs.navigation.layout import begin, set_goal
@@ -24,28 +22,13 @@ def _follow_course(rules, state, i, matters):
             copy(row[3:], state.body_v[i, b, :3])
 
 
-@inner
-def _not_a_number(actions):
-    """The first environment whose action is not a number; -1 if all are."""
-    for i in range(len(actions)):
-        for k in range(actions.shape[1]):
-            if not math.isfinite(actions[i, k]):
-                return i
-    return -1
-
-
 # One entry for each robot, so that whoever wants one need not wait until the other is compiled.
 
 
 @entry
 def advance_points(rules, state, actions, matters, near, touching):
-    """Move all that moves freely. `near[:count]` are the environments left to MuJoCo; returns count.
-
-    Returns -1 - i, with nothing changed, where the action of environment i is not a number.
-    """
-    wrong, count = _not_a_number(actions), 0
-    if wrong >= 0:
-        return -1 - wrong
+    """Move all that moves freely. `near[:count]` are the environments left to MuJoCo; returns count."""
+    count = 0
     for i in range(len(actions)):
         fill(False, touching[i])
         if needs_mujoco(rules, state, i, matters[i]):
@@ -62,9 +45,7 @@ def advance_points(rules, state, actions, matters, near, touching):
 @entry
 def advance_cars(rules, state, actions, matters, near, touching):
     """The same for Cars."""
-    wrong, count = _not_a_number(actions), 0
-    if wrong >= 0:
-        return -1 - wrong
+    count = 0
     for i in range(len(actions)):
         fill(False, touching[i])
         if needs_mujoco(rules, state, i, matters[i]) or not car.move(

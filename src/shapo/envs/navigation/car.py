@@ -24,11 +24,10 @@ from shapo.envs.navigation.chassis import (
 from shapo.envs.navigation.compiled import copy, entry, inner
 from shapo.envs.navigation.footing import Contacts, find_contacts, no_contacts
 from shapo.envs.navigation.grip import settle
+from shapo.envs.navigation.models import GRAVITY, MAGNETIC, SUBSTEPS
 from shapo.envs.navigation.rotations import cross, dot, rotation, turn
 
-SUBSTEPS = 10
 FORCE_LIMIT = 0.02
-GRAVITY, MAGNETIC = 9.81, 0.5
 
 
 class Moment(NamedTuple):

@@ -7,12 +7,13 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.envs.checks import checked_action, checked_state
 from shapo.envs.navigation import batch, stream
 from shapo.envs.navigation.physics import Physics
 from shapo.envs.navigation.rules import make_rules
 from shapo.envs.navigation.scene import Scene
-from shapo.envs.navigation.state import LIDAR_BINS, NUM_SENSORS, allocate, observation_size
-from shapo.envs.navigation.tasks import Task
+from shapo.envs.navigation.state import State, allocate
+from shapo.envs.navigation.tasks import LIDAR_BINS, NUM_SENSORS, Task
 from shapo.envs.protocol import Step
 from shapo.words import BadInput
 
@@ -44,7 +45,7 @@ class Navigation:
         self._touching = np.zeros((num_envs, len(self.rules.kind)), np.bool_)
         self._near = np.zeros(num_envs, np.int64)
         self._count = 0
-        size, sensors = observation_size(task), NUM_SENSORS[task.robot]
+        size, sensors = task.observations, NUM_SENSORS[task.robot]
         low, high = np.full(size, -np.inf), np.full(size, np.inf)
         low[sensors:], high[sensors:] = 0.0, 1.0
         self.observation_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
@@ -68,21 +69,12 @@ class Navigation:
 
     def step(self, action: NDArray) -> Step:
         """Apply `action` [n, 2]: forward and turn (Point), left and right wheel (Car), within [-1, 1]."""
-        n = self.num_envs
-        if np.shape(action) != (n, 2):
-            raise BadInput(f"{self.id}: actions must have shape ({n}, 2), got {np.shape(action)}")
-        actions, state, rules = self._actions, self._state, self.rules
-        actions[...] = action  # whatever its type, compiled code meets but one
+        n, actions, state, rules = self.num_envs, self._actions, self._state, self.rules
+        # Copied, because an array that is not contiguous, or read-only, would be compiled for anew.
+        actions[:] = checked_action(self.id, n, self.action_space, action)
         advance = batch.advance_points if rules.point else batch.advance_cars
-        count = advance(rules, state, actions, self._matters, self._near, self._touching)
-        if count < 0:
-            i = -1 - count
-            raise BadInput(
-                f"{self.id}: the action of environment {i} is not finite ({actions[i]}); "
-                "has the policy diverged?"
-            )
-        self._count = count
-        for i in self._near[:count].tolist():
+        self._count = advance(rules, state, actions, self._matters, self._near, self._touching)
+        for i in self._near[: self._count].tolist():
             self._physics.step(rules, state, i, actions[i], self._matters[i], self._touching)
         size = self.observation_space.shape[0]
         step = Step(
@@ -125,9 +117,8 @@ class Navigation:
 
     def set_state(self, state: Mapping[str, NDArray]) -> NDArray[np.float64]:
         """Continue from `get_state()`'s answer, bit for bit, and return the observations to act on."""
+        checked_state(self.id, self.num_envs, state, State._fields)
         for name, array in self._state._asdict().items():
-            if name not in state:
-                raise BadInput(f"{self.id}: state lacks {name!r}")
             if np.shape(state[name]) != array.shape:
                 raise BadInput(
                     f"{self.id}: state[{name!r}] must have shape {array.shape}, got {np.shape(state[name])}"

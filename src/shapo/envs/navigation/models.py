@@ -14,10 +14,12 @@ from functools import lru_cache
 import mujoco
 import numpy as np
 
+from shapo.envs.navigation import chassis
 from shapo.envs.navigation.tasks import Objects, Task
 
+GRAVITY, MAGNETIC = 9.81, 0.5  # MuJoCo's own
 SUBSTEPS = 10
-SUBSTEP = {"point": 0.002, "car": 0.004}
+SUBSTEP = {"point": 0.002, "car": chassis.SUBSTEP}
 ROBOT_RADIUS = {"point": math.hypot(0.15, 0.05), "car": math.hypot(0.155, 0.15)}
 ROBOT_SIZES = {"point": (3, 3), "car": (13, 11)}
 """How many positions and velocities a robot has."""
@@ -25,9 +27,7 @@ TOLERANCE = 1e-15  # of the solver: tight enough that bodies that take no part m
 VASE_SINK = 4e-5  # deep enough that settling stays below the speed that costs
 PILLAR_HEIGHT = 0.5  # of its centre
 GREMLIN_FLIGHT = 0.2  # height that gremlins are pulled to
-GREMLIN_GAP = (
-    1e-12  # above the floor: resting on it exactly, rounding would decide whether it touches
-)
+GREMLIN_GAP = 1e-12  # between one and the floor: at 0, rounding would decide whether they touch
 BODY_DENSITY = 0.001
 
 _POINT = """
@@ -44,14 +44,14 @@ _POINT_ACTUATORS = """
 <general site="robot" gear="0.3 0 0 0 0 0" ctrlrange="-1 1" forcerange="-0.05 0.05"/>
 <velocity joint="turn" gear="0.3" kv="1" ctrlrange="-1 1" forcerange="-0.05 0.05"/>
 """
-_CAR = """
+CAR_BOXES = "\n".join(
+    '<geom type="box" size="{} {} {}" pos="{} {} {}"/>'.format(*box)
+    for box in chassis.BOXES.tolist()
+)
+_CAR = f"""
 <body name="robot" pos="0 0 0.1">
   <freejoint/>
-  <geom type="box" size="0.1 0.1 0.05"/>
-  <geom type="box" size="0.1 0.01 0.05" pos="0 0.15 0"/>
-  <geom type="box" size="0.01 0.025 0.03" pos="0 0.125 0"/>
-  <geom type="box" size="0.05 0.01 0.05" pos="0 -0.165 0"/>
-  <geom type="box" size="0.05 0.03 0.01" pos="0 -0.13 0.04"/>
+  {CAR_BOXES}
   <site name="robot"/>
   <body pos="-0.1 0.1 -0.05">
     <joint name="left" axis="1 0 0"/>
@@ -99,6 +99,15 @@ def body_radius(bodies: Objects) -> float:
     return bodies.size * math.sqrt(3)
 
 
+def knobs(half: float, attributes: str) -> str:
+    """Geoms at the four corners of the box, which it can be pushed or dragged by."""
+    return "".join(
+        f'<geom type="box" size="{half / 2} {half / 2} {half}" pos="{x} {y} 0" {attributes}/>'
+        for x in (-half, half)
+        for y in (-half, half)
+    )
+
+
 def _solid(solids: Objects, k: int) -> str:
     shape = "sphere" if solids.kind == "button" else "cylinder"
     height = solids.size if solids.kind == "button" else PILLAR_HEIGHT
@@ -110,12 +119,8 @@ def _body(bodies: Objects, k: int, robot: str) -> str:
     s = bodies.size
     density = BODY_DENSITY / 2 if bodies.kind == "box" and robot == "car" else BODY_DENSITY
     geoms = f'<geom type="box" size="{s} {s} {s}" density="{density}"/>'
-    if bodies.kind == "box":  # knobs at the corners, to push or drag it by
-        geoms += "".join(
-            f'<geom type="box" size="{s / 2} {s / 2} {s}" pos="{x} {y} 0" density="{density}"/>'
-            for x in (-s, s)
-            for y in (-s, s)
-        )
+    if bodies.kind == "box":
+        geoms += knobs(s, f'density="{density}"')
     place = f"{10 * (k + 1)} 0 {body_height(bodies)}"
     return f'<body name="body{k}" pos="{place}"><freejoint/>{geoms}</body>'
 

@@ -6,17 +6,16 @@ pulls on it sideways. Its turn servo is integrated explicitly and chatters; that
 
 import math
 
+from shapo.envs.navigation import models
 from shapo.envs.navigation.compiled import fill, inner
+from shapo.envs.navigation.models import GRAVITY, MAGNETIC, SUBSTEPS
 
-SUBSTEP = 0.002
-SUBSTEPS = 10
-MASS = (
-    4.0 / 3.0 * math.pi * 1e-3 + 1e-3
-)  # a ball of radius 0.1 and an arrow of half side 0.05, density 1
+SUBSTEP = models.SUBSTEP["point"]
+MASS = 4.0 / 3.0 * math.pi * 1e-3 + 1e-3
+"""Of a ball of radius 0.1 and an arrow of half side 0.05, with density 1."""
 OFFSET = 0.1 * 1e-3 / MASS  # of the centre of mass, along the arrow
 DRAG, TURN_DRAG = 0.01, 0.005
 GEAR, FORCE_LIMIT = 0.3, 0.05
-GRAVITY, MAGNETIC = 9.81, 0.5
 
 
 @inner

@@ -15,8 +15,7 @@ from shapo.envs.navigation.models import (
     body_radius,
     hinge_inertia,
 )
-from shapo.envs.navigation.state import LIDAR_BINS, NUM_SENSORS
-from shapo.envs.navigation.tasks import Task
+from shapo.envs.navigation.tasks import LIDAR_BINS, NUM_SENSORS, Task
 
 ROBOT, GOAL, HAZARD, VASE, BUTTON, GREMLIN, PILLAR, BOX, CIRCLE, WALL = range(10)
 KINDS = {

@@ -10,9 +10,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from shapo.envs.navigation.models import CAR_BOXES, knobs
 from shapo.envs.navigation.sight import axes
-from shapo.envs.navigation.state import LIDAR_BINS
-from shapo.envs.navigation.tasks import Kind, Objects, Task
+from shapo.envs.navigation.tasks import LIDAR_BINS, Kind, Objects, Task
 from shapo.envs.rendering import Renderer
 
 COLOURS: dict[Kind, tuple[float, float, float, float]] = {
@@ -30,12 +30,8 @@ _POINT = """
 <geom type="sphere" size="0.1"/>
 <geom type="box" size="0.05 0.05 0.05" pos="0.1 0 0"/>
 """
-_CAR = """
-<geom type="box" size="0.1 0.1 0.05"/>
-<geom type="box" size="0.1 0.01 0.05" pos="0 0.15 0"/>
-<geom type="box" size="0.01 0.025 0.03" pos="0 0.125 0"/>
-<geom type="box" size="0.05 0.01 0.05" pos="0 -0.165 0"/>
-<geom type="box" size="0.05 0.03 0.01" pos="0 -0.13 0.04"/>
+_CAR = f"""
+{CAR_BOXES}
 <geom type="cylinder" size="0.05" fromto="-0.155 0.1 -0.05 -0.105 0.1 -0.05" rgba="0.2 0.2 0.2 1"/>
 <geom type="cylinder" size="0.05" fromto="0.105 0.1 -0.05 0.155 0.1 -0.05" rgba="0.2 0.2 0.2 1"/>
 <geom type="sphere" size="0.05" pos="0 -0.1 -0.05" rgba="0.2 0.2 0.2 1"/>
@@ -138,7 +134,7 @@ def _shape(group: Objects, place: tuple[float, float] | None) -> tuple[str, floa
             return f'type="cylinder" size="{s} 0.5"', 0.5
         case "wall":
             along_y = place is not None and place[0] != 0
-            return f'type="box" size="{"0.05 3.5" if along_y else "3.5 0.05"} 0.3"', 0.25
+            return f'type="box" size="{f"0.05 {s}" if along_y else f"{s} 0.05"} 0.3"', 0.25
         case _:
             return f'type="box" size="{s} {s} {s}"', s
 
@@ -150,12 +146,7 @@ def _objects(task: Task) -> Iterator[str]:
             shape, height = _shape(group, group.places[k] if group.places else None)
             geoms = f'<geom {shape} rgba="{colour}"/>'
             if group.kind == "box":
-                s = group.size
-                geoms += "".join(
-                    f'<geom type="box" size="{s / 2} {s / 2} {s}" pos="{x} {y} 0" rgba="{colour}"/>'
-                    for x in (-s, s)
-                    for y in (-s, s)
-                )
+                geoms += knobs(group.size, f'rgba="{colour}"')
             yield f'<body mocap="true" pos="0 0 {height}">{geoms}</body>'
 
 

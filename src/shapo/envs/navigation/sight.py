@@ -4,7 +4,7 @@ import math
 
 from shapo.envs.navigation.compiled import copy, entry, fill, inner
 from shapo.envs.navigation.rules import BUTTON
-from shapo.envs.navigation.state import LIDAR_BINS
+from shapo.envs.navigation.tasks import LIDAR_BINS
 
 _BIN = 2 * math.pi / LIDAR_BINS
 _MASK = LIDAR_BINS - 1  # a power of two, so that & wraps round

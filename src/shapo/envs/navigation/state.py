@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from shapo.envs.navigation import stream
 from shapo.envs.navigation.models import ROBOT_SIZES, bodies_of
-from shapo.envs.navigation.tasks import Task
+from shapo.envs.navigation.tasks import NUM_SENSORS, Task
 
 ON_COURSE, LOOSE, RESTING = range(3)
 """How a body moves: as if never touched, by MuJoCo alone, or not at all."""
-
-LIDAR_BINS = 16
-NUM_SENSORS = {"point": 12, "car": 24}
 
 
 class State(NamedTuple):
@@ -53,11 +50,6 @@ class State(NamedTuple):
     """[n] likewise robot to box."""
     steps: NDArray[np.int64]
     """[n] steps of this episode so far."""
-
-
-def observation_size(task: Task) -> int:
-    """Length of one observation."""
-    return NUM_SENSORS[task.robot] + LIDAR_BINS * sum(group.seen for group in task.objects)
 
 
 def allocate(task: Task, num_envs: int) -> State:

@@ -13,6 +13,9 @@ Robot = Literal["point", "car"]
 Aim = Literal["goal", "button", "push", "circle"]
 Kind = Literal["goal", "hazard", "vase", "button", "gremlin", "pillar", "box", "circle", "wall"]
 
+NUM_SENSORS: dict[Robot, int] = {"point": 12, "car": 24}
+LIDAR_BINS = 16
+
 
 @dataclass(frozen=True)
 class Objects:
@@ -46,6 +49,11 @@ class Task:
     horizon: int = 1000
     lidar_range: float = 3.0
     """Beyond this distance a lidar sees nothing."""
+
+    @property
+    def observations(self) -> int:
+        """Numbers in one observation: the robot's own sensors, then a lidar for each group that is seen."""
+        return NUM_SENSORS[self.robot] + LIDAR_BINS * sum(group.seen for group in self.objects)
 
     def of_kind(self, *kinds: Kind) -> tuple[Objects, ...]:
         """The groups of objects whose kind is one of `kinds`."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from shapo.experiment import Experiment
 from shapo.experiments.sweep import child
 from shapo.experiments.sweep.engine import Failure, Row
+from shapo.rollout.crew import CLOSING
 from shapo.rollout.processes import SINGLE_THREADED
-from shapo.rollout.rollout import CLOSING
 
 PROGRAM = "from shapo.experiments.sweep.child import main; main()"
 GRACE = CLOSING + 10.0
