@@ -190,7 +190,7 @@ def test_time_left_counts_each_environment_at_its_own_speed(tmp_path):
     assert pace.seconds_left([lacking("fast", 4), lacking("slow", 20)], 2) == pytest.approx(20.0)
     assert pace.seconds_left([], 0) == 0
     pace.note(fast, row(1, speed=200.0))  # of which three tenths count: 340 steps per second
-    assert pace.seconds_left([(fast, 34)], 1) == pytest.approx(10.0)
+    assert pace.seconds_left([lacking("fast", 34)], 1) == pytest.approx(10.0)
 
 
 def test_a_run_is_found_by_what_it_is(tmp_path):
