@@ -21,7 +21,7 @@ examples:
   shapo study --runs docs/study --out pictures
       The same, and all comparisons on one picture.
   shapo study --runs runs/study --run
-      Train all of it, in the order of worth: 2,275M steps, one to two days on two cores. Interrupted? The same command
+      Train all of it, in the order of worth: 2,300M steps, one to two days on two cores. Interrupted? The same command
       goes on where it stopped.
   shapo study --runs runs/study docs/study --run
       Train what is not published yet, into the first folder.

@@ -32,6 +32,7 @@ from shapo.experiments.study.questions import (
     TOGETHER_SPARES,
     TOO_FAR,
     UNCONSTRAINED,
+    UNCONSTRAINED_LESS,
     Block,
     Claim,
     Contrast,
@@ -200,12 +201,16 @@ def _falls_again() -> Block:
 
 def _unconstrained(radius: float) -> Block:
     """PPO, which knows of no limit: what the paper says of it is that it falls less and so learns faster."""
-    contrasts = [
-        Contrast(_shapo(radius), PLAIN, criterion, UNCONSTRAINED, ("ppo",))
-        for criterion in (FALLS, RETURN_ALL_ALONG)
-    ]
-    arms = _arms(("ppo",), [radius], env="Walker2d-v4")
-    return Block("unconstrained", arms, FIRST_SEEDS, contrasts, in_pairs)
+    radii = {UNCONSTRAINED: radius, UNCONSTRAINED_LESS: min(RADII)}
+    planned, later = (
+        [
+            Contrast(_shapo(radii[claim]), PLAIN, criterion, claim, ("ppo",))
+            for criterion in (FALLS, RETURN_ALL_ALONG)
+        ]
+        for claim in radii
+    )
+    arms = _arms(("ppo",), sorted(set(radii.values())), env="Walker2d-v4")
+    return Block("unconstrained", arms, FIRST_SEEDS, planned, in_pairs, later)
 
 
 def _arms(algos: Sequence[str], radii: Sequence[float], **choices) -> dict[str, Experiment]:

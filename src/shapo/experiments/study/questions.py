@@ -78,6 +78,9 @@ FALLS_AGAIN = Claim(
 UNCONSTRAINED = Claim(
     "SHAPO helps PPO, too, where a fall ends an episode", "paper, Figure 13", "unconstrained"
 )
+UNCONSTRAINED_LESS = Claim(
+    "SHAPO with a smaller radius helps PPO there", "paper, Figure 13", "unconstrained"
+)
 ACTOR = Claim("the actor's part alone earns more", "ours, after Figure 7", "actor-critic")
 CRITICS = Claim("the critics' part alone earns more", PARTS, "actor-critic")
 TOGETHER = Claim("actor and critics together earn more than either alone", PARTS, "actor-critic")
@@ -106,7 +109,7 @@ SCHEDULED = Claim(
     FORMULA,
 )
 CLAIMS = (
-    EARNS, SPARES, CARRIES, SPARES_TOO, SAUTE_SPARES, TAILS, FALLS_LESS, FALLS_AGAIN, UNCONSTRAINED,
+    EARNS, SPARES, CARRIES, SPARES_TOO, SAUTE_SPARES, TAILS, FALLS_LESS, FALLS_AGAIN, UNCONSTRAINED, UNCONSTRAINED_LESS,
     ACTOR, CRITICS, TOGETHER, ACTOR_SPARES, ACTOR_SAFER, TOGETHER_SPARES, TOO_FAR, RHO, FISHER, SCHEDULED,
 )  # fmt: skip
 
