@@ -6,8 +6,10 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from shapo.experiment import Experiment
 from shapo.experiments.quantities import COST, RETURN, TOTAL_COST
 from shapo.experiments.study import judging
 from shapo.experiments.study.questions import CLAIMS
@@ -70,6 +72,29 @@ def test_the_table_of_the_demo_is_what_its_published_runs_give():
         run = runs[f"{name}_s0"]
         earned, paid, total = (each.of(run) for each in (RETURN, COST, TOTAL_COST))
         assert f"| {title} | {earned:.1f} | {paid:.3g} | {total:,.0f} |" in readme
+
+
+def test_the_table_of_validation_is_what_its_published_runs_give():
+    by_algo = {}
+    for run in read_runs(DOCS / "validation").runs:
+        by_algo.setdefault(run.experiment.algo, []).append(run)
+    for algo, runs in by_algo.items():
+        wanted = Experiment("SafetyPointGoal1-v0", algo, cost_limit=25.0).essence("seed")
+        assert all(run.finished and run.experiment.essence("seed") == wanted for run in runs)
+    told = dict(
+        re.findall(r"^\| \[`([\w-]+)`\].*? \| ([^|]+ \| \d+) \|$", page("validation"), re.M)
+    )
+    assert told == {
+        algo: f"{achieved(runs, RETURN)} / {achieved(runs, COST)} | {len(runs)}"
+        for algo, runs in by_algo.items()
+    }
+
+
+def achieved(runs, quantity):
+    """Mean ± standard deviation over seeds, of several."""
+    numbers = [quantity.of(run) for run in runs]
+    spread = f" ± {np.std(numbers, ddof=1):.1f}" if len(numbers) > 1 else ""
+    return f"{np.mean(numbers):.1f}{spread}"
 
 
 def test_what_is_set_aside_is_looked_at_in_another_way():
